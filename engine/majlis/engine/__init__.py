@@ -1,0 +1,1 @@
+"""The rules engine: pure functions over an append-only history."""

@@ -1,0 +1,1 @@
+"""Commands, events, views and results: generated from proto/ by `make proto`."""
