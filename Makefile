@@ -6,7 +6,8 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo up bench test check fmt proto lock clean
+CHECKS := ruff format mypy directions generated buf-lint buf-breaking tidy
+.PHONY: help demo up bench test check fmt proto released lock clean $(CHECKS:%=check-%)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,14 +36,23 @@ bench: $(VENV)/.runtime ## measure (ARGS="journal --json")
 test: check ## make check, then all tests (ARGS goes to pytest)
 	@$(BIN)/pytest $(ARGS)
 
-check: $(VENV)/.dev ## everything that can be said without running the product
-	@$(STEP) "ruff check" $(BIN)/ruff check $(ROOTS)
+check: $(CHECKS:%=check-%) ## everything that can be said without running the product (-k: go on after a failure)
+
+check-ruff: $(VENV)/.dev
+	@$(STEP) "ruff" $(BIN)/ruff check $(ROOTS)
+check-format: $(VENV)/.dev
 	@$(STEP) "ruff format" $(BIN)/ruff format --check $(ROOTS)
+check-mypy: $(VENV)/.dev
 	@$(STEP) "mypy" $(BIN)/mypy $(SOURCES)
+check-directions: $(VENV)/.dev
 	@$(STEP) "import directions" $(BIN)/lint-imports
+check-generated: $(VENV)/.dev
 	@$(STEP) "generated code is current" $(BIN)/python proto/generate.py --check
+check-buf-lint: $(VENV)/.dev
 	@$(STEP) "buf lint" $(BIN)/buf lint proto
+check-buf-breaking: $(VENV)/.dev
 	@$(STEP) "buf breaking" $(BIN)/buf breaking proto --against proto/released.binpb
+check-tidy: $(VENV)/.dev
 	@$(STEP) "tidy" $(BIN)/pytest -q tests/test_tidy.py
 
 fmt: $(VENV)/.dev ## format and sort imports
@@ -51,6 +61,9 @@ fmt: $(VENV)/.dev ## format and sort imports
 
 proto: $(VENV)/.dev ## write the code generated from proto/
 	@$(STEP) "generate" $(BIN)/python proto/generate.py
+
+released: $(VENV)/.dev ## with each release: the vocabulary that later changes are compared with
+	@$(STEP) "proto/released.binpb" $(BIN)/buf build proto -o proto/released.binpb
 
 # Universal locks: one file serves every Python from 3.11 on and every platform. Names, versions and hashes only.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \

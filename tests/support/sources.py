@@ -67,11 +67,11 @@ def engine_files() -> list[File]:
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Line and full name of everything imported, anywhere in the module, for types too."""
+    """Line and full name of everything imported, anywhere in the module, for types too; not from the same package."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and node.level != 1:
             yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
 
 
