@@ -1,0 +1,109 @@
+"""The broker: how to connect to it, and the streams and buckets the platform keeps there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import nats
+import structlog
+from nats.aio.client import Client
+from nats.js import JetStreamContext, api
+from nats.js.errors import BadRequestError, NotFoundError
+from nats.js.kv import KeyValue
+
+log = structlog.get_logger(__name__)
+
+JOURNAL: Final = "JOURNAL"
+TOURNAMENTS: Final = "TOURNAMENTS"
+RESULTS: Final = "RESULTS"
+RECORDS: Final = "RECORDS"
+CHECKPOINTS: Final = "CHECKPOINTS"
+SHARDS: Final = "SHARDS"
+LEASE_TTL_S: Final = 15
+"""A broker election takes 4-9 s: a shorter lease would lose every shard whenever a leader dies."""
+_DUPLICATE_WINDOW_S: Final = 120
+
+_LOGS: Final = {
+    JOURNAL: "journal.match.>",
+    TOURNAMENTS: "journal.tournament.>",
+    RESULTS: "result.>",
+    RECORDS: "record.>",
+}
+
+
+async def connect(urls: Sequence[str], name: str, *, reconnect: bool = True) -> Client:
+    """A connection named for the broker's monitoring, with an inbox prefix of its own.
+
+    `reconnect=False` is for the journal, whose buffered appends must never be flushed late.
+    """
+
+    async def on_error(error: Exception) -> None:
+        # Permission denials show up only here, elsewhere as time-outs.
+        log.warning("broker connection", event_type="broker_error", connection=name, error=repr(error))
+
+    return await nats.connect(
+        list(urls),
+        name=name,
+        allow_reconnect=reconnect,
+        max_reconnect_attempts=-1 if reconnect else 1,
+        reconnect_time_wait=0.2,
+        connect_timeout=2,
+        ping_interval=10,
+        max_outstanding_pings=2,
+        inbox_prefix=f"_INBOX_{''.join(c if c.isalnum() else '_' for c in name)}",
+        error_cb=on_error,
+    )
+
+
+async def ensure_streams(js: JetStreamContext, replicas: int) -> None:
+    """Creates what is missing of the platform's streams and buckets; what exists is left as it is."""
+    for name, subject in _LOGS.items():
+        await _ensure(
+            js,
+            api.StreamConfig(
+                name=name,
+                subjects=[subject],
+                retention=api.RetentionPolicy.LIMITS,
+                discard=api.DiscardPolicy.NEW,
+                storage=api.StorageType.FILE,
+                num_replicas=replicas,
+                duplicate_window=_DUPLICATE_WINDOW_S,
+                deny_delete=True,
+                deny_purge=True,
+                allow_direct=True,
+            ),
+        )
+    await _ensure(
+        js,
+        api.StreamConfig(
+            name=CHECKPOINTS,
+            subjects=["checkpoint.>"],
+            max_msgs_per_subject=1,
+            storage=api.StorageType.FILE,
+            num_replicas=replicas,
+            duplicate_window=_DUPLICATE_WINDOW_S,
+            allow_direct=True,
+        ),
+    )
+    try:
+        await js.key_value(SHARDS)
+    except NotFoundError:
+        await js.create_key_value(bucket=SHARDS, ttl=LEASE_TTL_S, replicas=replicas, storage=api.StorageType.FILE)
+
+
+async def _ensure(js: JetStreamContext, config: api.StreamConfig) -> None:
+    assert config.name is not None
+    try:
+        await js.stream_info(config.name)
+    except NotFoundError:
+        try:
+            await js.add_stream(config)
+        except BadRequestError:
+            # Another service created it in this moment: fine, unless it is still not there.
+            await js.stream_info(config.name)
+
+
+async def shards_bucket(js: JetStreamContext) -> KeyValue:
+    """The bucket of leases: which instance owns which shard."""
+    return await js.key_value(SHARDS)

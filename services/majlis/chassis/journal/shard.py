@@ -1,0 +1,244 @@
+"""The owner's end of one shard's log: group commit, resolution of unknown outcomes, fencing.
+
+Entries that arrive while an append is in flight gather for the next one, so the number of durable entries a second
+does not depend on how fast the disk can flush. Nobody is answered before the log has acknowledged what the answer
+rests on: every answer goes through `append` or `when_stored`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+from majlis.chassis.clock import Clock
+
+from .batches import MAX_BYTES, MAX_ENTRIES, Frozen, Head, follow, freeze
+from .store import Store, Unknown, WrongLastSequence
+
+Waiter = Callable[[bool], None]
+"""Called once: True when what it waited for is stored, False when the shard was lost (outcome unknown)."""
+
+STALL_AFTER_S: Final = 0.25
+"""An append unacknowledged for longer stalls its shard: no deadline is decided meanwhile."""
+LOOP_GAP_S: Final = 1.0
+"""After the process stood still for longer, the head is checked before anybody is answered."""
+_FIRST_PAUSE_S: Final = 0.05
+_LAST_PAUSE_S: Final = 1.0
+
+
+class Fenced(Exception):
+    """Another owner, of the epoch named, has written to the shard: it is not ours any more."""
+
+    def __init__(self, shard: str, epoch: int = 0) -> None:
+        super().__init__(f"shard {shard} has been taken over (epoch {epoch})")
+        self.epoch = epoch
+
+
+class Stall(Struct, frozen=True):
+    """A span in which the shard could not store: Unix time, milliseconds."""
+
+    from_ms: int
+    to_ms: int
+
+
+class Shard:
+    """One shard from its barrier until it is released or fenced. Not thread-safe: one event loop.
+
+    `on_lost` is called once when the shard is fenced, `on_stall` after each stall has ended.
+    """
+
+    def __init__(self, store: Store, subject: str, name: str, epoch: int, head: Head, clock: Clock) -> None:
+        self.name = name
+        self.epoch = epoch
+        self.head = head
+        self.settled = head.sequence
+        """Everything up to this sequence is stored, and who waited for it has been told."""
+        self.lost = False
+        self.batches = 0
+        self.entries = 0
+        self.on_lost: Callable[[], None] = lambda: None
+        self.on_stall: Callable[[Stall], None] = lambda stall: None
+        self.on_batch: Callable[[Head, float], None] = lambda head, seconds: None
+        self._store = store
+        self._subject = subject
+        self._clock = clock
+        self._gathered: list[bytes] = []
+        self._waiters: list[tuple[int, Waiter]] = []  # (entries that must be stored first, waiter), in order
+        self._appended = 0  # entries handed in since the barrier
+        self._acknowledged = 0
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._doubted = False
+        self._alive_at = clock.monotonic()
+        self._in_flight_since: float | None = None
+
+    def append(self, entry: bytes, then: Waiter) -> None:
+        """Adds one entry to the next batch; `then` is called when it is stored."""
+        if self.lost or self._closing:
+            then(False)
+            return
+        self._gathered.append(entry)
+        self._appended += 1
+        self.when_stored(then)
+        self._wake.set()
+
+    def when_stored(self, then: Waiter) -> None:
+        """Calls `then` when everything appended so far is stored: at once if it is."""
+        if self.lost:
+            then(False)
+        elif self._appended == self._acknowledged and not self._doubtful():
+            then(True)
+        else:
+            self._waiters.append((self._appended, then))
+
+    async def stored(self, entry: bytes) -> None:
+        """Appends one entry and returns when it is stored. Raises Fenced."""
+        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self.append(entry, lambda ok: None if done.done() else done.set_result(ok))
+        if not await done:
+            raise Fenced(self.name)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is gathered or in flight."""
+        return self._appended == self._acknowledged
+
+    @property
+    def stalled(self) -> bool:
+        """The append in flight has not been acknowledged for too long."""
+        since = self._in_flight_since
+        return since is not None and self._clock.monotonic() - since > STALL_AFTER_S
+
+    def beat(self) -> None:
+        """To be called about ten times a second: a missing beat shows that the process stood still."""
+        self._doubtful()
+        self._alive_at = self._clock.monotonic()
+
+    def close(self) -> None:
+        """No more appends are taken; `run` returns when what was gathered is stored."""
+        self._closing = True
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Appends batch after batch until closed or fenced."""
+        try:
+            while not (self._closing and self.idle):
+                await self._wake.wait()
+                self._wake.clear()
+                # The rest of this loop tick may still add entries to the batch.
+                await asyncio.sleep(0)
+                await self._append_gathered()
+                if self._doubted:
+                    await self._dispel_doubt()
+        except Fenced:
+            self._lose()
+
+    async def _append_gathered(self) -> None:
+        while self._gathered:
+            entries = self._take()
+            began = self._clock.monotonic()
+            self.head = await self._settle(freeze(self.name, self.epoch, self.head, entries))
+            self.batches += 1
+            self.entries += len(entries)
+            self._acknowledged += len(entries)
+            self.on_batch(self.head, self._clock.monotonic() - began)
+            # Each batch is released before the next is sent: waiters may ask at which sequence theirs stands.
+            if self._doubtful():
+                await self._dispel_doubt()
+            else:
+                self._release()
+
+    def _take(self) -> list[bytes]:
+        """As many of the gathered entries as fit into one batch."""
+        size = 0
+        for count, entry in enumerate(self._gathered):
+            size += len(entry)
+            if count == MAX_ENTRIES or (size > MAX_BYTES and count):
+                taken, self._gathered = self._gathered[:count], self._gathered[count:]
+                return taken
+        taken, self._gathered = self._gathered, []
+        return taken
+
+    async def _settle(self, batch: Frozen) -> Head:
+        """Sends the same bytes until it is known that they are stored; raises Fenced if they never can be."""
+        self._in_flight_since = self._clock.monotonic()
+        sent_ms = self._clock.now_ms()
+        pause = _FIRST_PAUSE_S
+        while True:
+            try:
+                head = await settle_once(self._store, self._subject, self.epoch, batch, self.head)
+                break
+            except Unknown:
+                await self._clock.sleep(pause)
+                pause = min(2 * pause, _LAST_PAUSE_S)
+        was_stalled, self._in_flight_since = self.stalled, None
+        if was_stalled:
+            self.on_stall(Stall(sent_ms, self._clock.now_ms()))
+        return head
+
+    def _doubtful(self) -> bool:
+        """Whether the process stood still, so that somebody else may have written without our noticing."""
+        if self._clock.monotonic() - self._alive_at > LOOP_GAP_S:
+            self._doubted = True
+            self._wake.set()
+        return self._doubted
+
+    async def _dispel_doubt(self) -> None:
+        """Reads the head from the leader: if it is ours, what waits may be answered. Raises Fenced."""
+        while True:
+            try:
+                stored = await self._store.head(self._subject)
+                break
+            except Unknown:
+                await self._clock.sleep(_FIRST_PAUSE_S)
+        if (stored.sequence if stored else 0) != self.head.sequence:
+            raise Fenced(self.name)
+        self._alive_at = self._clock.monotonic()
+        self._doubted = False
+        self._release()
+
+    def _release(self) -> None:
+        """Answers those whose entries are stored."""
+        self.settled = self.head.sequence
+        count = 0
+        for needs, _ in self._waiters:
+            if needs > self._acknowledged:
+                break
+            count += 1
+        ready, self._waiters = self._waiters[:count], self._waiters[count:]
+        for _, waiter in ready:
+            waiter(True)
+
+    def _lose(self) -> None:
+        self.lost = True
+        self._in_flight_since = None
+        waiters, self._waiters, self._gathered = self._waiters, [], []
+        for _, waiter in waiters:
+            waiter(False)
+        self.on_lost()
+
+
+async def settle_once(store: Store, subject: str, epoch: int, batch: Frozen, head: Head) -> Head:
+    """One attempt to store `batch` after `head`: the new head, or Unknown, or Fenced.
+
+    "Wrong last sequence" is not yet a no: the batch may have been stored by an earlier attempt whose answer was lost.
+    """
+    try:
+        sequence = await store.append(subject, batch.data, batch.message_id, head.sequence)
+    except WrongLastSequence:
+        return await _find(store, subject, epoch, batch, head)
+    return Head(sequence, batch.number, batch.hash)
+
+
+async def _find(store: Store, subject: str, epoch: int, batch: Frozen, head: Head) -> Head:
+    last = await store.head(subject)
+    async for stored in store.scan(subject, head.sequence, last.sequence if last else 0):
+        found, at = follow(None, stored)
+        if found.epoch == epoch and found.number == batch.number:
+            return at
+        raise Fenced(found.shard, found.epoch)
+    raise Unknown(f"{subject}: refused at {head.sequence}, but nothing is stored after it")
+
