@@ -63,6 +63,21 @@ class Setup(Struct, frozen=True):
     chance: Chance
 
 
+class Emitter(list[Event], Generic[State]):
+    """The events of one decision, each folded as it is emitted: the next step sees its effect in `state`."""
+
+    __slots__ = ("_evolve", "state")
+
+    def __init__(self, evolve: Callable[[State, Event], State], state: State) -> None:
+        super().__init__()
+        self._evolve = evolve
+        self.state = state
+
+    def __call__(self, event: Event) -> None:
+        self.append(event)
+        self.state = self._evolve(self.state, event)
+
+
 class Game(Protocol[State]):
     """One game. `view` has no default: nothing secret may pass through it."""
 
@@ -80,11 +95,12 @@ class Game(Protocol[State]):
 
     def initial(self, setup: Setup) -> State: ...
 
-    def start(self, state: State) -> list[Event]:
+    def start(self, state: State) -> Emitter[State]:
         """What happens by itself when everybody is seated: the first deal."""
 
-    def decide(self, state: State, seat: int, command: Command, observed: Observed) -> list[Event]:
-        """The events the command causes; raises Rejected. The caller has checked decision id and seat."""
+    def decide(self, state: State, seat: int, command: Command, observed: Observed) -> Emitter[State]:
+        """The events the command causes, and the state they lead to; raises Rejected and nothing else, whatever the
+        command holds. The caller has checked decision id and seat."""
 
     def evolve(self, state: State, event: Event) -> State:
         """Total and silent: never raises on an old log; events of other kinds leave the state as it is."""
@@ -114,18 +130,3 @@ class Game(Protocol[State]):
 
     def conserved(self, state: State) -> bool:
         """Whether no card has appeared or vanished (RULES §5)."""
-
-
-class Emitter(Generic[State]):
-    """Collects the events of one decision and folds each at once, so that the next step sees its effect."""
-
-    __slots__ = ("_evolve", "events", "state")
-
-    def __init__(self, evolve: Callable[[State, Event], State], state: State) -> None:
-        self._evolve = evolve
-        self.state = state
-        self.events: list[Event] = []
-
-    def __call__(self, event: Event) -> None:
-        self.events.append(event)
-        self.state = self._evolve(self.state, event)
