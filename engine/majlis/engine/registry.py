@@ -1,0 +1,39 @@
+"""The games of this build: one line each."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Final
+
+from msgspec import Struct
+
+from majlis.engine.computer import Computer
+from majlis.engine.decider import Game, Rejected
+from majlis.engine.vocabulary.rejection import RejectionCode
+
+
+class Registered(Struct, frozen=True):
+    """A game, its computer player, and its notation (positions and commands as text, for scenarios)."""
+
+    game: Game[Any]
+    computer: Computer
+    notation: ModuleType
+
+
+GAMES: Final[dict[str, Registered]] = {}
+
+
+def registered(key: str) -> Registered:
+    """The game stored under that key; raises Rejected(UNKNOWN_GAME)."""
+    found = GAMES.get(key)
+    if found is None:
+        known = ", ".join(sorted(GAMES))
+        raise Rejected(
+            RejectionCode.UNKNOWN_GAME, f"there is no game {key[:40]!r} here", f"Choose one of: {known}."
+        )
+    return found
+
+
+def game(key: str) -> Game[Any]:
+    """The game stored under that key; raises Rejected(UNKNOWN_GAME)."""
+    return registered(key).game
