@@ -36,6 +36,9 @@ class _SoundingPhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Soundin
     SOUNDING_PHASE_TAKEN: _SoundingPhase.ValueType  # 4
     """the discard is in hand (option undo_take): place it, or put it back"""
     SOUNDING_PHASE_OVER: _SoundingPhase.ValueType  # 5
+    """the match has ended"""
+    SOUNDING_PHASE_NOT_STARTED: _SoundingPhase.ValueType  # 6
+    """before the first deal"""
 
 class SoundingPhase(_SoundingPhase, metaclass=_SoundingPhaseEnumTypeWrapper): ...
 
@@ -48,6 +51,9 @@ SOUNDING_PHASE_DRAWN: SoundingPhase.ValueType  # 3
 SOUNDING_PHASE_TAKEN: SoundingPhase.ValueType  # 4
 """the discard is in hand (option undo_take): place it, or put it back"""
 SOUNDING_PHASE_OVER: SoundingPhase.ValueType  # 5
+"""the match has ended"""
+SOUNDING_PHASE_NOT_STARTED: SoundingPhase.ValueType  # 6
+"""before the first deal"""
 Global___SoundingPhase: _TypeAlias = SoundingPhase  # noqa: Y015
 
 class _SoundingHappeningKind:
@@ -102,6 +108,7 @@ class SoundingChooseInitial(_message.Message):
     FIRST_FIELD_NUMBER: _builtins.int
     SECOND_FIELD_NUMBER: _builtins.int
     first: _builtins.int
+    """the two cells in reading order"""
     second: _builtins.int
     def __init__(
         self,
@@ -123,7 +130,7 @@ class SoundingTakeDiscard(_message.Message):
 
     CELL_FIELD_NUMBER: _builtins.int
     cell: _builtins.int
-    """unset only under option undo_take = allow"""
+    """set, but for option undo_take = once: then a place or an undo follows"""
     def __init__(
         self,
         *,
@@ -234,19 +241,27 @@ class SoundingDealt(_message.Message):
 
     DEAL_FIELD_NUMBER: _builtins.int
     ORDER_FIELD_NUMBER: _builtins.int
+    UPCARD_FIELD_NUMBER: _builtins.int
+    DISCARD_PILE_FIELD_NUMBER: _builtins.int
     deal: _builtins.int
     """1, 2, 3 …"""
     order: _builtins.bytes
-    """the deck, first card dealt first"""
+    """as dealt: twelve cards for seat 0, for seat 1 …, the upcard, then the draw pile, next card first"""
+    upcard: _builtins.int
+    """the card that opens the discard pile"""
+    discard_pile: _builtins.bytes
+    """what already lies beneath the upcard (option new_deck = continue)"""
     def __init__(
         self,
         *,
         deal: _builtins.int = ...,
         order: _builtins.bytes = ...,
+        upcard: _builtins.int = ...,
+        discard_pile: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal", b"deal", "order", b"order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal", b"deal", "discard_pile", b"discard_pile", "order", b"order", "upcard", b"upcard"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -254,6 +269,8 @@ Global___SoundingDealt: _TypeAlias = SoundingDealt  # noqa: Y015
 
 @_typing.final
 class SoundingInitialChosen(_message.Message):
+    """A choice that stays hidden until the last seat has chosen."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: _builtins.int
@@ -279,7 +296,7 @@ Global___SoundingInitialChosen: _TypeAlias = SoundingInitialChosen  # noqa: Y015
 
 @_typing.final
 class SoundingInitialRevealed(_message.Message):
-    """All seats have chosen: the chosen cells are turned over together. Also says who opens, unless a draw must."""
+    """All seats have chosen and the chosen cells have been turned over: who opens. Unset where a draw follows."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -302,6 +319,8 @@ Global___SoundingInitialRevealed: _TypeAlias = SoundingInitialRevealed  # noqa: 
 
 @_typing.final
 class SoundingOpenerDrawn(_message.Message):
+    """Equal sums and equal higher cards: drawn from the match's chance."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     TIED_FIELD_NUMBER: _builtins.int
@@ -329,17 +348,21 @@ class SoundingCardDrawn(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
+    FACE_UP_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     card: _builtins.int
+    face_up: _builtins.bool
+    """for everybody to see (option drawn_card = public)"""
     def __init__(
         self,
         *,
         seat: _builtins.int = ...,
         card: _builtins.int = ...,
+        face_up: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "face_up", b"face_up", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -477,20 +500,24 @@ class SoundingColumnSwallowed(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     COLUMN_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
+    BENEATH_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     column: _builtins.int
     """0-3"""
     card: _builtins.int
+    beneath: _builtins.bool
+    """the three lie beneath the top of the discard pile (option swallow_order = column_first)"""
     def __init__(
         self,
         *,
         seat: _builtins.int = ...,
         column: _builtins.int = ...,
         card: _builtins.int = ...,
+        beneath: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "column", b"column", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["beneath", b"beneath", "card", b"card", "column", b"column", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -537,18 +564,24 @@ Global___SoundingDealClosed: _TypeAlias = SoundingDealClosed  # noqa: Y015
 
 @_typing.final
 class SoundingGridRevealed(_message.Message):
+    """Whatever the seat still had face down is turned over."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: _builtins.int
+    CELLS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    cells: _builtins.bytes
+    """the grid afterwards, as in views"""
     def __init__(
         self,
         *,
         seat: _builtins.int = ...,
+        cells: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cells", b"cells", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -644,7 +677,7 @@ class SoundingView(_message.Message):
     """whose turn"""
     closer: _builtins.int
     taken: _builtins.int
-    """the discard in hand (option undo_take), public"""
+    """the discard in hand (option undo_take = once), public"""
     drawn: _builtins.int
     """only under option drawn_card = public"""
     @_builtins.property
@@ -716,10 +749,11 @@ class SoundingPrivateView(_message.Message):
     """the card in hand, only the drawer's"""
     may_draw: _builtins.bool
     may_take: _builtins.int
-    """bit i: the discard may be placed in cell i"""
+    """bit i: the discard may be taken and placed in cell i"""
     may_place: _builtins.int
+    """bit i: the card in hand may be placed in cell i"""
     may_flip: _builtins.int
-    """flip, or throw and flip when a drawn card is in hand; in initial flips: choose"""
+    """bit i: flip cell i; with a drawn card in hand throw it and flip; in initial flips choose it"""
     chosen_first: _builtins.int
     chosen_second: _builtins.int
     may_undo: _builtins.bool
@@ -766,6 +800,7 @@ class SoundingHappening(_message.Message):
     CARD_FIELD_NUMBER: _builtins.int
     REPLACED_FIELD_NUMBER: _builtins.int
     FROM_DISCARD_FIELD_NUMBER: _builtins.int
+    CELLS_FIELD_NUMBER: _builtins.int
     kind: Global___SoundingHappeningKind.ValueType
     seat: _builtins.int
     cell: _builtins.int
@@ -773,6 +808,8 @@ class SoundingHappening(_message.Message):
     card: _builtins.int
     replaced: _builtins.int
     from_discard: _builtins.bool
+    cells: _builtins.bytes
+    """GRID_REVEALED: the grid afterwards"""
     def __init__(
         self,
         *,
@@ -782,10 +819,11 @@ class SoundingHappening(_message.Message):
         card: _builtins.int | None = ...,
         replaced: _builtins.int | None = ...,
         from_discard: _builtins.bool = ...,
+        cells: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_card", b"_card", "_cell", b"_cell", "_replaced", b"_replaced", "_seat", b"_seat", "card", b"card", "cell", b"cell", "replaced", b"replaced", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_card", b"_card", "_cell", b"_cell", "_replaced", b"_replaced", "_seat", b"_seat", "card", b"card", "cell", b"cell", "from_discard", b"from_discard", "kind", b"kind", "replaced", b"replaced", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_card", b"_card", "_cell", b"_cell", "_replaced", b"_replaced", "_seat", b"_seat", "card", b"card", "cell", b"cell", "cells", b"cells", "from_discard", b"from_discard", "kind", b"kind", "replaced", b"replaced", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__card: _TypeAlias = _typing.Literal["card"]  # noqa: Y015
     _WhichOneofArgType__card: _TypeAlias = _typing.Literal["_card", b"_card"]  # noqa: Y015

@@ -14,6 +14,7 @@ class SoundingPhase(IntEnum):
     DRAWN = 3
     TAKEN = 4
     OVER = 5
+    NOT_STARTED = 6
 
 
 class SoundingHappeningKind(IntEnum):
@@ -67,6 +68,8 @@ class SoundingUndoTake(Struct, frozen=True, kw_only=True):
 class SoundingDealt(Struct, frozen=True, kw_only=True):
     deal: int = 0
     order: bytes = b""
+    upcard: int = 0
+    discard_pile: bytes = b""
 
 
 class SoundingInitialChosen(Struct, frozen=True, kw_only=True):
@@ -87,6 +90,7 @@ class SoundingOpenerDrawn(Struct, frozen=True, kw_only=True):
 class SoundingCardDrawn(Struct, frozen=True, kw_only=True):
     seat: int = 0
     card: int = 0
+    face_up: bool = False
 
 
 class SoundingDiscardTaken(Struct, frozen=True, kw_only=True):
@@ -122,6 +126,7 @@ class SoundingColumnSwallowed(Struct, frozen=True, kw_only=True):
     seat: int = 0
     column: int = 0
     card: int = 0
+    beneath: bool = False
 
 
 class SoundingDiscardReshuffled(Struct, frozen=True, kw_only=True):
@@ -134,6 +139,7 @@ class SoundingDealClosed(Struct, frozen=True, kw_only=True):
 
 class SoundingGridRevealed(Struct, frozen=True, kw_only=True):
     seat: int = 0
+    cells: bytes = b""
 
 
 class SoundingDealScored(Struct, frozen=True, kw_only=True):
@@ -182,3 +188,4 @@ class SoundingHappening(Struct, frozen=True, kw_only=True):
     card: int | None = None
     replaced: int | None = None
     from_discard: bool = False
+    cells: bytes = b""

@@ -156,9 +156,7 @@ _SOUNDING_HAPPENING_KIND: dict[int, SoundingHappeningKind] = {
     int(e): e for e in SoundingHappeningKind if e != 0
 }
 _ACTOR_KIND: dict[int, ActorKind] = {int(e): e for e in ActorKind if e != 0}
-_TOURNAMENT_STAGE: dict[int, TournamentStage] = {
-    int(e): e for e in TournamentStage if e != 0
-}
+_TOURNAMENT_STAGE: dict[int, TournamentStage] = {int(e): e for e in TournamentStage if e != 0}
 _NO_SHOW_POLICY: dict[int, NoShowPolicy] = {int(e): e for e in NoShowPolicy if e != 0}
 _POD_STATUS: dict[int, PodStatus] = {int(e): e for e in PodStatus if e != 0}
 
@@ -192,11 +190,7 @@ def fill_option(m: match_pb2.Option, s: Option) -> None:
 def read_seat_setup(m: match_pb2.SeatSetup) -> SeatSetup:
     player_id = m.player_id
     controller = _enum(_CONTROLLER, m.controller, "SeatSetup.controller")
-    level = (
-        _enum(_COMPUTER_LEVEL, m.level, "SeatSetup.level")
-        if m.HasField("level")
-        else None
-    )
+    level = _enum(_COMPUTER_LEVEL, m.level, "SeatSetup.level") if m.HasField("level") else None
     return SeatSetup(player_id=player_id, controller=controller, level=level)
 
 
@@ -327,9 +321,7 @@ def read_substitute_computer(m: match_pb2.SubstituteComputer) -> SubstituteCompu
     return SubstituteComputer(seat=seat, reason=reason)
 
 
-def fill_substitute_computer(
-    m: match_pb2.SubstituteComputer, s: SubstituteComputer
-) -> None:
+def fill_substitute_computer(m: match_pb2.SubstituteComputer, s: SubstituteComputer) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.reason = s.reason
@@ -445,9 +437,7 @@ def read_decision_opened(m: match_pb2.DecisionOpened) -> DecisionOpened:
     seats = tuple(m.seats)
     what_for = m.what_for
     due_ms = m.due_ms
-    return DecisionOpened(
-        decision_id=decision_id, seats=seats, what_for=what_for, due_ms=due_ms
-    )
+    return DecisionOpened(decision_id=decision_id, seats=seats, what_for=what_for, due_ms=due_ms)
 
 
 def fill_decision_opened(m: match_pb2.DecisionOpened, s: DecisionOpened) -> None:
@@ -566,32 +556,24 @@ def fill_match_ended(m: match_pb2.MatchEnded, s: MatchEnded) -> None:
     m.at_ms = s.at_ms
 
 
-def read_sounding_choose_initial(
-    m: sounding_pb2.SoundingChooseInitial,
-) -> SoundingChooseInitial:
+def read_sounding_choose_initial(m: sounding_pb2.SoundingChooseInitial) -> SoundingChooseInitial:
     first = m.first
     second = m.second
     return SoundingChooseInitial(first=first, second=second)
 
 
-def fill_sounding_choose_initial(
-    m: sounding_pb2.SoundingChooseInitial, s: SoundingChooseInitial
-) -> None:
+def fill_sounding_choose_initial(m: sounding_pb2.SoundingChooseInitial, s: SoundingChooseInitial) -> None:
     m.SetInParent()
     m.first = s.first
     m.second = s.second
 
 
-def read_sounding_take_discard(
-    m: sounding_pb2.SoundingTakeDiscard,
-) -> SoundingTakeDiscard:
+def read_sounding_take_discard(m: sounding_pb2.SoundingTakeDiscard) -> SoundingTakeDiscard:
     cell = m.cell if m.HasField("cell") else None
     return SoundingTakeDiscard(cell=cell)
 
 
-def fill_sounding_take_discard(
-    m: sounding_pb2.SoundingTakeDiscard, s: SoundingTakeDiscard
-) -> None:
+def fill_sounding_take_discard(m: sounding_pb2.SoundingTakeDiscard, s: SoundingTakeDiscard) -> None:
     m.SetInParent()
     if s.cell is not None:
         m.cell = s.cell
@@ -615,16 +597,12 @@ def fill_sounding_place(m: sounding_pb2.SoundingPlace, s: SoundingPlace) -> None
     m.cell = s.cell
 
 
-def read_sounding_throw_and_flip(
-    m: sounding_pb2.SoundingThrowAndFlip,
-) -> SoundingThrowAndFlip:
+def read_sounding_throw_and_flip(m: sounding_pb2.SoundingThrowAndFlip) -> SoundingThrowAndFlip:
     cell = m.cell
     return SoundingThrowAndFlip(cell=cell)
 
 
-def fill_sounding_throw_and_flip(
-    m: sounding_pb2.SoundingThrowAndFlip, s: SoundingThrowAndFlip
-) -> None:
+def fill_sounding_throw_and_flip(m: sounding_pb2.SoundingThrowAndFlip, s: SoundingThrowAndFlip) -> None:
     m.SetInParent()
     m.cell = s.cell
 
@@ -643,45 +621,41 @@ def read_sounding_undo_take(m: sounding_pb2.SoundingUndoTake) -> SoundingUndoTak
     return SoundingUndoTake()
 
 
-def fill_sounding_undo_take(
-    m: sounding_pb2.SoundingUndoTake, s: SoundingUndoTake
-) -> None:  # noqa: ARG001
+def fill_sounding_undo_take(m: sounding_pb2.SoundingUndoTake, s: SoundingUndoTake) -> None:  # noqa: ARG001
     m.SetInParent()
 
 
 def read_sounding_dealt(m: sounding_pb2.SoundingDealt) -> SoundingDealt:
     deal = m.deal
     order = m.order
-    return SoundingDealt(deal=deal, order=order)
+    upcard = m.upcard
+    discard_pile = m.discard_pile
+    return SoundingDealt(deal=deal, order=order, upcard=upcard, discard_pile=discard_pile)
 
 
 def fill_sounding_dealt(m: sounding_pb2.SoundingDealt, s: SoundingDealt) -> None:
     m.SetInParent()
     m.deal = s.deal
     m.order = s.order
+    m.upcard = s.upcard
+    m.discard_pile = s.discard_pile
 
 
-def read_sounding_initial_chosen(
-    m: sounding_pb2.SoundingInitialChosen,
-) -> SoundingInitialChosen:
+def read_sounding_initial_chosen(m: sounding_pb2.SoundingInitialChosen) -> SoundingInitialChosen:
     seat = m.seat
     first = m.first
     second = m.second
     return SoundingInitialChosen(seat=seat, first=first, second=second)
 
 
-def fill_sounding_initial_chosen(
-    m: sounding_pb2.SoundingInitialChosen, s: SoundingInitialChosen
-) -> None:
+def fill_sounding_initial_chosen(m: sounding_pb2.SoundingInitialChosen, s: SoundingInitialChosen) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.first = s.first
     m.second = s.second
 
 
-def read_sounding_initial_revealed(
-    m: sounding_pb2.SoundingInitialRevealed,
-) -> SoundingInitialRevealed:
+def read_sounding_initial_revealed(m: sounding_pb2.SoundingInitialRevealed) -> SoundingInitialRevealed:
     opener = m.opener if m.HasField("opener") else None
     return SoundingInitialRevealed(opener=opener)
 
@@ -694,17 +668,13 @@ def fill_sounding_initial_revealed(
         m.opener = s.opener
 
 
-def read_sounding_opener_drawn(
-    m: sounding_pb2.SoundingOpenerDrawn,
-) -> SoundingOpenerDrawn:
+def read_sounding_opener_drawn(m: sounding_pb2.SoundingOpenerDrawn) -> SoundingOpenerDrawn:
     tied = tuple(m.tied)
     opener = m.opener
     return SoundingOpenerDrawn(tied=tied, opener=opener)
 
 
-def fill_sounding_opener_drawn(
-    m: sounding_pb2.SoundingOpenerDrawn, s: SoundingOpenerDrawn
-) -> None:
+def fill_sounding_opener_drawn(m: sounding_pb2.SoundingOpenerDrawn, s: SoundingOpenerDrawn) -> None:
     m.SetInParent()
     if s.tied:
         m.tied.extend(s.tied)
@@ -714,28 +684,24 @@ def fill_sounding_opener_drawn(
 def read_sounding_card_drawn(m: sounding_pb2.SoundingCardDrawn) -> SoundingCardDrawn:
     seat = m.seat
     card = m.card
-    return SoundingCardDrawn(seat=seat, card=card)
+    face_up = m.face_up
+    return SoundingCardDrawn(seat=seat, card=card, face_up=face_up)
 
 
-def fill_sounding_card_drawn(
-    m: sounding_pb2.SoundingCardDrawn, s: SoundingCardDrawn
-) -> None:
+def fill_sounding_card_drawn(m: sounding_pb2.SoundingCardDrawn, s: SoundingCardDrawn) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.card = s.card
+    m.face_up = s.face_up
 
 
-def read_sounding_discard_taken(
-    m: sounding_pb2.SoundingDiscardTaken,
-) -> SoundingDiscardTaken:
+def read_sounding_discard_taken(m: sounding_pb2.SoundingDiscardTaken) -> SoundingDiscardTaken:
     seat = m.seat
     card = m.card
     return SoundingDiscardTaken(seat=seat, card=card)
 
 
-def fill_sounding_discard_taken(
-    m: sounding_pb2.SoundingDiscardTaken, s: SoundingDiscardTaken
-) -> None:
+def fill_sounding_discard_taken(m: sounding_pb2.SoundingDiscardTaken, s: SoundingDiscardTaken) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.card = s.card
@@ -747,9 +713,7 @@ def read_sounding_take_undone(m: sounding_pb2.SoundingTakeUndone) -> SoundingTak
     return SoundingTakeUndone(seat=seat, card=card)
 
 
-def fill_sounding_take_undone(
-    m: sounding_pb2.SoundingTakeUndone, s: SoundingTakeUndone
-) -> None:
+def fill_sounding_take_undone(m: sounding_pb2.SoundingTakeUndone, s: SoundingTakeUndone) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.card = s.card
@@ -761,14 +725,10 @@ def read_sounding_card_placed(m: sounding_pb2.SoundingCardPlaced) -> SoundingCar
     card = m.card
     replaced = m.replaced if m.HasField("replaced") else None
     from_discard = m.from_discard
-    return SoundingCardPlaced(
-        seat=seat, cell=cell, card=card, replaced=replaced, from_discard=from_discard
-    )
+    return SoundingCardPlaced(seat=seat, cell=cell, card=card, replaced=replaced, from_discard=from_discard)
 
 
-def fill_sounding_card_placed(
-    m: sounding_pb2.SoundingCardPlaced, s: SoundingCardPlaced
-) -> None:
+def fill_sounding_card_placed(m: sounding_pb2.SoundingCardPlaced, s: SoundingCardPlaced) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.cell = s.cell
@@ -784,39 +744,32 @@ def read_sounding_card_thrown(m: sounding_pb2.SoundingCardThrown) -> SoundingCar
     return SoundingCardThrown(seat=seat, card=card)
 
 
-def fill_sounding_card_thrown(
-    m: sounding_pb2.SoundingCardThrown, s: SoundingCardThrown
-) -> None:
+def fill_sounding_card_thrown(m: sounding_pb2.SoundingCardThrown, s: SoundingCardThrown) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.card = s.card
 
 
-def read_sounding_cell_flipped(
-    m: sounding_pb2.SoundingCellFlipped,
-) -> SoundingCellFlipped:
+def read_sounding_cell_flipped(m: sounding_pb2.SoundingCellFlipped) -> SoundingCellFlipped:
     seat = m.seat
     cell = m.cell
     card = m.card
     return SoundingCellFlipped(seat=seat, cell=cell, card=card)
 
 
-def fill_sounding_cell_flipped(
-    m: sounding_pb2.SoundingCellFlipped, s: SoundingCellFlipped
-) -> None:
+def fill_sounding_cell_flipped(m: sounding_pb2.SoundingCellFlipped, s: SoundingCellFlipped) -> None:
     m.SetInParent()
     m.seat = s.seat
     m.cell = s.cell
     m.card = s.card
 
 
-def read_sounding_column_swallowed(
-    m: sounding_pb2.SoundingColumnSwallowed,
-) -> SoundingColumnSwallowed:
+def read_sounding_column_swallowed(m: sounding_pb2.SoundingColumnSwallowed) -> SoundingColumnSwallowed:
     seat = m.seat
     column = m.column
     card = m.card
-    return SoundingColumnSwallowed(seat=seat, column=column, card=card)
+    beneath = m.beneath
+    return SoundingColumnSwallowed(seat=seat, column=column, card=card, beneath=beneath)
 
 
 def fill_sounding_column_swallowed(
@@ -826,11 +779,10 @@ def fill_sounding_column_swallowed(
     m.seat = s.seat
     m.column = s.column
     m.card = s.card
+    m.beneath = s.beneath
 
 
-def read_sounding_discard_reshuffled(
-    m: sounding_pb2.SoundingDiscardReshuffled,
-) -> SoundingDiscardReshuffled:
+def read_sounding_discard_reshuffled(m: sounding_pb2.SoundingDiscardReshuffled) -> SoundingDiscardReshuffled:
     stock = m.stock
     return SoundingDiscardReshuffled(stock=stock)
 
@@ -847,25 +799,21 @@ def read_sounding_deal_closed(m: sounding_pb2.SoundingDealClosed) -> SoundingDea
     return SoundingDealClosed(closer=closer)
 
 
-def fill_sounding_deal_closed(
-    m: sounding_pb2.SoundingDealClosed, s: SoundingDealClosed
-) -> None:
+def fill_sounding_deal_closed(m: sounding_pb2.SoundingDealClosed, s: SoundingDealClosed) -> None:
     m.SetInParent()
     m.closer = s.closer
 
 
-def read_sounding_grid_revealed(
-    m: sounding_pb2.SoundingGridRevealed,
-) -> SoundingGridRevealed:
+def read_sounding_grid_revealed(m: sounding_pb2.SoundingGridRevealed) -> SoundingGridRevealed:
     seat = m.seat
-    return SoundingGridRevealed(seat=seat)
+    cells = m.cells
+    return SoundingGridRevealed(seat=seat, cells=cells)
 
 
-def fill_sounding_grid_revealed(
-    m: sounding_pb2.SoundingGridRevealed, s: SoundingGridRevealed
-) -> None:
+def fill_sounding_grid_revealed(m: sounding_pb2.SoundingGridRevealed, s: SoundingGridRevealed) -> None:
     m.SetInParent()
     m.seat = s.seat
+    m.cells = s.cells
 
 
 def read_sounding_deal_scored(m: sounding_pb2.SoundingDealScored) -> SoundingDealScored:
@@ -874,14 +822,10 @@ def read_sounding_deal_scored(m: sounding_pb2.SoundingDealScored) -> SoundingDea
     results = tuple(m.results)
     doubled = m.doubled if m.HasField("doubled") else None
     totals = tuple(m.totals)
-    return SoundingDealScored(
-        deal=deal, raw=raw, results=results, doubled=doubled, totals=totals
-    )
+    return SoundingDealScored(deal=deal, raw=raw, results=results, doubled=doubled, totals=totals)
 
 
-def fill_sounding_deal_scored(
-    m: sounding_pb2.SoundingDealScored, s: SoundingDealScored
-) -> None:
+def fill_sounding_deal_scored(m: sounding_pb2.SoundingDealScored, s: SoundingDealScored) -> None:
     m.SetInParent()
     m.deal = s.deal
     if s.raw:
@@ -900,9 +844,7 @@ def read_sounding_seat_view(m: sounding_pb2.SoundingSeatView) -> SoundingSeatVie
     return SoundingSeatView(cells=cells, has_chosen=has_chosen)
 
 
-def fill_sounding_seat_view(
-    m: sounding_pb2.SoundingSeatView, s: SoundingSeatView
-) -> None:
+def fill_sounding_seat_view(m: sounding_pb2.SoundingSeatView, s: SoundingSeatView) -> None:
     m.SetInParent()
     m.cells = s.cells
     m.has_chosen = s.has_chosen
@@ -961,9 +903,7 @@ def fill_sounding_view(m: sounding_pb2.SoundingView, s: SoundingView) -> None:
         m.drawn = s.drawn
 
 
-def read_sounding_private_view(
-    m: sounding_pb2.SoundingPrivateView,
-) -> SoundingPrivateView:
+def read_sounding_private_view(m: sounding_pb2.SoundingPrivateView) -> SoundingPrivateView:
     drawn = m.drawn if m.HasField("drawn") else None
     may_draw = m.may_draw
     may_take = m.may_take
@@ -984,9 +924,7 @@ def read_sounding_private_view(
     )
 
 
-def fill_sounding_private_view(
-    m: sounding_pb2.SoundingPrivateView, s: SoundingPrivateView
-) -> None:
+def fill_sounding_private_view(m: sounding_pb2.SoundingPrivateView, s: SoundingPrivateView) -> None:
     m.SetInParent()
     if s.drawn is not None:
         m.drawn = s.drawn
@@ -1008,19 +946,13 @@ def read_sounding_happening(m: sounding_pb2.SoundingHappening) -> SoundingHappen
     card = m.card if m.HasField("card") else None
     replaced = m.replaced if m.HasField("replaced") else None
     from_discard = m.from_discard
+    cells = m.cells
     return SoundingHappening(
-        kind=kind,
-        seat=seat,
-        cell=cell,
-        card=card,
-        replaced=replaced,
-        from_discard=from_discard,
+        kind=kind, seat=seat, cell=cell, card=card, replaced=replaced, from_discard=from_discard, cells=cells
     )
 
 
-def fill_sounding_happening(
-    m: sounding_pb2.SoundingHappening, s: SoundingHappening
-) -> None:
+def fill_sounding_happening(m: sounding_pb2.SoundingHappening, s: SoundingHappening) -> None:
     m.SetInParent()
     m.kind = s.kind
     if s.seat is not None:
@@ -1032,6 +964,7 @@ def fill_sounding_happening(
     if s.replaced is not None:
         m.replaced = s.replaced
     m.from_discard = s.from_discard
+    m.cells = s.cells
 
 
 def read_command(m: entry_pb2.Command) -> Command:
@@ -1057,17 +990,11 @@ _FROM_COMMAND: dict[str, Callable[[Any], Command]] = {
     "abort": lambda m: read_abort(m.abort),
     "credit_clock": lambda m: read_credit_clock(m.credit_clock),
     "substitute_computer": lambda m: read_substitute_computer(m.substitute_computer),
-    "sounding_choose_initial": lambda m: read_sounding_choose_initial(
-        m.sounding_choose_initial
-    ),
-    "sounding_take_discard": lambda m: read_sounding_take_discard(
-        m.sounding_take_discard
-    ),
+    "sounding_choose_initial": lambda m: read_sounding_choose_initial(m.sounding_choose_initial),
+    "sounding_take_discard": lambda m: read_sounding_take_discard(m.sounding_take_discard),
     "sounding_draw": lambda m: read_sounding_draw(m.sounding_draw),
     "sounding_place": lambda m: read_sounding_place(m.sounding_place),
-    "sounding_throw_and_flip": lambda m: read_sounding_throw_and_flip(
-        m.sounding_throw_and_flip
-    ),
+    "sounding_throw_and_flip": lambda m: read_sounding_throw_and_flip(m.sounding_throw_and_flip),
     "sounding_flip": lambda m: read_sounding_flip(m.sounding_flip),
     "sounding_undo_take": lambda m: read_sounding_undo_take(m.sounding_undo_take),
 }
@@ -1083,17 +1010,11 @@ _FILL_COMMAND: dict[type, Callable[[Any, Any], None]] = {
     Abort: lambda m, s: fill_abort(m.abort, s),
     CreditClock: lambda m, s: fill_credit_clock(m.credit_clock, s),
     SubstituteComputer: lambda m, s: fill_substitute_computer(m.substitute_computer, s),
-    SoundingChooseInitial: lambda m, s: fill_sounding_choose_initial(
-        m.sounding_choose_initial, s
-    ),
-    SoundingTakeDiscard: lambda m, s: fill_sounding_take_discard(
-        m.sounding_take_discard, s
-    ),
+    SoundingChooseInitial: lambda m, s: fill_sounding_choose_initial(m.sounding_choose_initial, s),
+    SoundingTakeDiscard: lambda m, s: fill_sounding_take_discard(m.sounding_take_discard, s),
     SoundingDraw: lambda m, s: fill_sounding_draw(m.sounding_draw, s),
     SoundingPlace: lambda m, s: fill_sounding_place(m.sounding_place, s),
-    SoundingThrowAndFlip: lambda m, s: fill_sounding_throw_and_flip(
-        m.sounding_throw_and_flip, s
-    ),
+    SoundingThrowAndFlip: lambda m, s: fill_sounding_throw_and_flip(m.sounding_throw_and_flip, s),
     SoundingFlip: lambda m, s: fill_sounding_flip(m.sounding_flip, s),
     SoundingUndoTake: lambda m, s: fill_sounding_undo_take(m.sounding_undo_take, s),
 }
@@ -1145,35 +1066,19 @@ _FROM_EVENT: dict[str, Callable[[Any], Event]] = {
     "clock_credited": lambda m: read_clock_credited(m.clock_credited),
     "match_ended": lambda m: read_match_ended(m.match_ended),
     "sounding_dealt": lambda m: read_sounding_dealt(m.sounding_dealt),
-    "sounding_initial_chosen": lambda m: read_sounding_initial_chosen(
-        m.sounding_initial_chosen
-    ),
-    "sounding_initial_revealed": lambda m: read_sounding_initial_revealed(
-        m.sounding_initial_revealed
-    ),
-    "sounding_opener_drawn": lambda m: read_sounding_opener_drawn(
-        m.sounding_opener_drawn
-    ),
+    "sounding_initial_chosen": lambda m: read_sounding_initial_chosen(m.sounding_initial_chosen),
+    "sounding_initial_revealed": lambda m: read_sounding_initial_revealed(m.sounding_initial_revealed),
+    "sounding_opener_drawn": lambda m: read_sounding_opener_drawn(m.sounding_opener_drawn),
     "sounding_card_drawn": lambda m: read_sounding_card_drawn(m.sounding_card_drawn),
     "sounding_card_placed": lambda m: read_sounding_card_placed(m.sounding_card_placed),
     "sounding_card_thrown": lambda m: read_sounding_card_thrown(m.sounding_card_thrown),
-    "sounding_cell_flipped": lambda m: read_sounding_cell_flipped(
-        m.sounding_cell_flipped
-    ),
-    "sounding_column_swallowed": lambda m: read_sounding_column_swallowed(
-        m.sounding_column_swallowed
-    ),
-    "sounding_discard_reshuffled": lambda m: read_sounding_discard_reshuffled(
-        m.sounding_discard_reshuffled
-    ),
+    "sounding_cell_flipped": lambda m: read_sounding_cell_flipped(m.sounding_cell_flipped),
+    "sounding_column_swallowed": lambda m: read_sounding_column_swallowed(m.sounding_column_swallowed),
+    "sounding_discard_reshuffled": lambda m: read_sounding_discard_reshuffled(m.sounding_discard_reshuffled),
     "sounding_deal_closed": lambda m: read_sounding_deal_closed(m.sounding_deal_closed),
-    "sounding_grid_revealed": lambda m: read_sounding_grid_revealed(
-        m.sounding_grid_revealed
-    ),
+    "sounding_grid_revealed": lambda m: read_sounding_grid_revealed(m.sounding_grid_revealed),
     "sounding_deal_scored": lambda m: read_sounding_deal_scored(m.sounding_deal_scored),
-    "sounding_discard_taken": lambda m: read_sounding_discard_taken(
-        m.sounding_discard_taken
-    ),
+    "sounding_discard_taken": lambda m: read_sounding_discard_taken(m.sounding_discard_taken),
     "sounding_take_undone": lambda m: read_sounding_take_undone(m.sounding_take_undone),
 }
 _FILL_EVENT: dict[type, Callable[[Any, Any], None]] = {
@@ -1190,46 +1095,22 @@ _FILL_EVENT: dict[type, Callable[[Any, Any], None]] = {
     ClockCredited: lambda m, s: fill_clock_credited(m.clock_credited, s),
     MatchEnded: lambda m, s: fill_match_ended(m.match_ended, s),
     SoundingDealt: lambda m, s: fill_sounding_dealt(m.sounding_dealt, s),
-    SoundingInitialChosen: lambda m, s: fill_sounding_initial_chosen(
-        m.sounding_initial_chosen, s
-    ),
-    SoundingInitialRevealed: lambda m, s: fill_sounding_initial_revealed(
-        m.sounding_initial_revealed, s
-    ),
-    SoundingOpenerDrawn: lambda m, s: fill_sounding_opener_drawn(
-        m.sounding_opener_drawn, s
-    ),
+    SoundingInitialChosen: lambda m, s: fill_sounding_initial_chosen(m.sounding_initial_chosen, s),
+    SoundingInitialRevealed: lambda m, s: fill_sounding_initial_revealed(m.sounding_initial_revealed, s),
+    SoundingOpenerDrawn: lambda m, s: fill_sounding_opener_drawn(m.sounding_opener_drawn, s),
     SoundingCardDrawn: lambda m, s: fill_sounding_card_drawn(m.sounding_card_drawn, s),
-    SoundingCardPlaced: lambda m, s: fill_sounding_card_placed(
-        m.sounding_card_placed, s
-    ),
-    SoundingCardThrown: lambda m, s: fill_sounding_card_thrown(
-        m.sounding_card_thrown, s
-    ),
-    SoundingCellFlipped: lambda m, s: fill_sounding_cell_flipped(
-        m.sounding_cell_flipped, s
-    ),
-    SoundingColumnSwallowed: lambda m, s: fill_sounding_column_swallowed(
-        m.sounding_column_swallowed, s
-    ),
+    SoundingCardPlaced: lambda m, s: fill_sounding_card_placed(m.sounding_card_placed, s),
+    SoundingCardThrown: lambda m, s: fill_sounding_card_thrown(m.sounding_card_thrown, s),
+    SoundingCellFlipped: lambda m, s: fill_sounding_cell_flipped(m.sounding_cell_flipped, s),
+    SoundingColumnSwallowed: lambda m, s: fill_sounding_column_swallowed(m.sounding_column_swallowed, s),
     SoundingDiscardReshuffled: lambda m, s: fill_sounding_discard_reshuffled(
         m.sounding_discard_reshuffled, s
     ),
-    SoundingDealClosed: lambda m, s: fill_sounding_deal_closed(
-        m.sounding_deal_closed, s
-    ),
-    SoundingGridRevealed: lambda m, s: fill_sounding_grid_revealed(
-        m.sounding_grid_revealed, s
-    ),
-    SoundingDealScored: lambda m, s: fill_sounding_deal_scored(
-        m.sounding_deal_scored, s
-    ),
-    SoundingDiscardTaken: lambda m, s: fill_sounding_discard_taken(
-        m.sounding_discard_taken, s
-    ),
-    SoundingTakeUndone: lambda m, s: fill_sounding_take_undone(
-        m.sounding_take_undone, s
-    ),
+    SoundingDealClosed: lambda m, s: fill_sounding_deal_closed(m.sounding_deal_closed, s),
+    SoundingGridRevealed: lambda m, s: fill_sounding_grid_revealed(m.sounding_grid_revealed, s),
+    SoundingDealScored: lambda m, s: fill_sounding_deal_scored(m.sounding_deal_scored, s),
+    SoundingDiscardTaken: lambda m, s: fill_sounding_discard_taken(m.sounding_discard_taken, s),
+    SoundingTakeUndone: lambda m, s: fill_sounding_take_undone(m.sounding_take_undone, s),
 }
 EVENT_NAMES: dict[type, str] = {
     MatchOpened: "match_opened",
@@ -1334,10 +1215,7 @@ def read_shard_opened(m: entry_pb2.ShardOpened) -> ShardOpened:
     outage_from_ms = m.outage_from_ms
     outage_to_ms = m.outage_to_ms
     return ShardOpened(
-        schema=schema,
-        instance=instance,
-        outage_from_ms=outage_from_ms,
-        outage_to_ms=outage_to_ms,
+        schema=schema, instance=instance, outage_from_ms=outage_from_ms, outage_to_ms=outage_to_ms
     )
 
 
@@ -1354,9 +1232,7 @@ def read_batch(m: entry_pb2.Batch) -> Batch:
     epoch = m.epoch
     number = m.number
     prev_hash = m.prev_hash
-    shard_opened = (
-        read_shard_opened(m.shard_opened) if m.HasField("shard_opened") else None
-    )
+    shard_opened = read_shard_opened(m.shard_opened) if m.HasField("shard_opened") else None
     entries = tuple(m.entries)
     return Batch(
         shard=shard,
@@ -1497,9 +1373,7 @@ def fill_seat_private_view(m: view_pb2.SeatPrivateView, s: SeatPrivateView) -> N
         _FILL_SEAT_PRIVATE_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
 
 
-def _one_of_seat_private_view_game_view(
-    m: view_pb2.SeatPrivateView,
-) -> SoundingPrivateView | None:
+def _one_of_seat_private_view_game_view(m: view_pb2.SeatPrivateView) -> SoundingPrivateView | None:
     which = m.WhichOneof("game_view")
     if which == "sounding":
         return read_sounding_private_view(m.sounding)
@@ -1555,9 +1429,7 @@ HAPPENING_NAMES: dict[type, str] = {
     DecisionMissed: "decision_missed",
     SoundingHappening: "sounding",
 }
-HAPPENING_TYPES: dict[str, type] = {
-    name: kind for kind, name in HAPPENING_NAMES.items()
-}
+HAPPENING_TYPES: dict[str, type] = {name: kind for kind, name in HAPPENING_NAMES.items()}
 
 
 def read_result(m: result_pb2.Result) -> Result:
@@ -1679,10 +1551,7 @@ def read_record_statement(m: result_pb2.RecordStatement) -> RecordStatement:
     history_hash = m.history_hash
     position_hash = m.position_hash
     return RecordStatement(
-        match_id=match_id,
-        entries=entries,
-        history_hash=history_hash,
-        position_hash=position_hash,
+        match_id=match_id, entries=entries, history_hash=history_hash, position_hash=position_hash
     )
 
 
@@ -1700,9 +1569,7 @@ def read_merkle_checkpoint(m: result_pb2.MerkleCheckpoint) -> MerkleCheckpoint:
     root = m.root
     signature = m.signature
     key_id = m.key_id
-    return MerkleCheckpoint(
-        scope=scope, leaves=leaves, root=root, signature=signature, key_id=key_id
-    )
+    return MerkleCheckpoint(scope=scope, leaves=leaves, root=root, signature=signature, key_id=key_id)
 
 
 def fill_merkle_checkpoint(m: result_pb2.MerkleCheckpoint, s: MerkleCheckpoint) -> None:
@@ -1734,9 +1601,7 @@ def read_checkpoint_statement(m: result_pb2.CheckpointStatement) -> CheckpointSt
     return CheckpointStatement(scope=scope, leaves=leaves, root=root)
 
 
-def fill_checkpoint_statement(
-    m: result_pb2.CheckpointStatement, s: CheckpointStatement
-) -> None:
+def fill_checkpoint_statement(m: result_pb2.CheckpointStatement, s: CheckpointStatement) -> None:
     m.SetInParent()
     m.scope = s.scope
     m.leaves = s.leaves
@@ -1745,9 +1610,7 @@ def fill_checkpoint_statement(
 
 def read_archive_file(m: result_pb2.ArchiveFile) -> ArchiveFile:
     schema = m.schema
-    checkpoint = (
-        read_merkle_checkpoint(m.checkpoint) if m.HasField("checkpoint") else None
-    )
+    checkpoint = read_merkle_checkpoint(m.checkpoint) if m.HasField("checkpoint") else None
     records = tuple(m.records)
     return ArchiveFile(schema=schema, checkpoint=checkpoint, records=records)
 
@@ -1847,9 +1710,7 @@ def read_tournament_setup(m: tournament_pb2.TournamentSetup) -> TournamentSetup:
     )
 
 
-def fill_tournament_setup(
-    m: tournament_pb2.TournamentSetup, s: TournamentSetup
-) -> None:
+def fill_tournament_setup(m: tournament_pb2.TournamentSetup, s: TournamentSetup) -> None:
     m.SetInParent()
     m.name = s.name
     m.game = s.game
@@ -1872,11 +1733,7 @@ def read_entrant(m: tournament_pb2.Entrant) -> Entrant:
     player_ids = tuple(m.player_ids)
     seeding = m.seeding
     controller = _enum(_CONTROLLER, m.controller, "Entrant.controller")
-    level = (
-        _enum(_COMPUTER_LEVEL, m.level, "Entrant.level")
-        if m.HasField("level")
-        else None
-    )
+    level = _enum(_COMPUTER_LEVEL, m.level, "Entrant.level") if m.HasField("level") else None
     return Entrant(
         entrant_id=entrant_id,
         name=name,
@@ -1906,9 +1763,7 @@ def read_tournament_command(m: tournament_pb2.TournamentCommand) -> TournamentCo
     return _FROM_TOURNAMENT_COMMAND[which](m)
 
 
-def fill_tournament_command(
-    m: tournament_pb2.TournamentCommand, s: TournamentCommand
-) -> None:
+def fill_tournament_command(m: tournament_pb2.TournamentCommand, s: TournamentCommand) -> None:
     _FILL_TOURNAMENT_COMMAND[type(s)](m, s)
 
 
@@ -1957,9 +1812,7 @@ TOURNAMENT_COMMAND_NAMES: dict[type, str] = {
     AbortTournament: "abort_tournament",
     ReturnEntrant: "return_entrant",
 }
-TOURNAMENT_COMMAND_TYPES: dict[str, type] = {
-    name: kind for kind, name in TOURNAMENT_COMMAND_NAMES.items()
-}
+TOURNAMENT_COMMAND_TYPES: dict[str, type] = {name: kind for kind, name in TOURNAMENT_COMMAND_NAMES.items()}
 
 
 def read_tournament_event(m: tournament_pb2.TournamentEvent) -> TournamentEvent:
@@ -1969,9 +1822,7 @@ def read_tournament_event(m: tournament_pb2.TournamentEvent) -> TournamentEvent:
     return _FROM_TOURNAMENT_EVENT[which](m)
 
 
-def fill_tournament_event(
-    m: tournament_pb2.TournamentEvent, s: TournamentEvent
-) -> None:
+def fill_tournament_event(m: tournament_pb2.TournamentEvent, s: TournamentEvent) -> None:
     _FILL_TOURNAMENT_EVENT[type(s)](m, s)
 
 
@@ -2023,9 +1874,7 @@ TOURNAMENT_EVENT_NAMES: dict[type, str] = {
     TournamentAborted: "tournament_aborted",
     EntrantReturned: "entrant_returned",
 }
-TOURNAMENT_EVENT_TYPES: dict[str, type] = {
-    name: kind for kind, name in TOURNAMENT_EVENT_NAMES.items()
-}
+TOURNAMENT_EVENT_TYPES: dict[str, type] = {name: kind for kind, name in TOURNAMENT_EVENT_NAMES.items()}
 
 
 def read_tournament_entry(m: tournament_pb2.TournamentEntry) -> TournamentEntry:
@@ -2053,9 +1902,7 @@ def read_tournament_entry(m: tournament_pb2.TournamentEntry) -> TournamentEntry:
     )
 
 
-def fill_tournament_entry(
-    m: tournament_pb2.TournamentEntry, s: TournamentEntry
-) -> None:
+def fill_tournament_entry(m: tournament_pb2.TournamentEntry, s: TournamentEntry) -> None:
     m.SetInParent()
     m.schema = s.schema
     m.tournament_id = s.tournament_id
@@ -2077,9 +1924,7 @@ def read_create_tournament(m: tournament_pb2.CreateTournament) -> CreateTourname
     return CreateTournament(setup=setup)
 
 
-def fill_create_tournament(
-    m: tournament_pb2.CreateTournament, s: CreateTournament
-) -> None:
+def fill_create_tournament(m: tournament_pb2.CreateTournament, s: CreateTournament) -> None:
     m.SetInParent()
     if s.setup is not None:
         fill_tournament_setup(m.setup, s.setup)
@@ -2090,9 +1935,7 @@ def read_register_entrant(m: tournament_pb2.RegisterEntrant) -> RegisterEntrant:
     return RegisterEntrant(entrant=entrant)
 
 
-def fill_register_entrant(
-    m: tournament_pb2.RegisterEntrant, s: RegisterEntrant
-) -> None:
+def fill_register_entrant(m: tournament_pb2.RegisterEntrant, s: RegisterEntrant) -> None:
     m.SetInParent()
     if s.entrant is not None:
         fill_entrant(m.entrant, s.entrant)
@@ -2104,9 +1947,7 @@ def read_withdraw_entrant(m: tournament_pb2.WithdrawEntrant) -> WithdrawEntrant:
     return WithdrawEntrant(entrant_id=entrant_id, reason=reason)
 
 
-def fill_withdraw_entrant(
-    m: tournament_pb2.WithdrawEntrant, s: WithdrawEntrant
-) -> None:
+def fill_withdraw_entrant(m: tournament_pb2.WithdrawEntrant, s: WithdrawEntrant) -> None:
     m.SetInParent()
     m.entrant_id = s.entrant_id
     m.reason = s.reason
@@ -2126,9 +1967,7 @@ def read_start_tournament(m: tournament_pb2.StartTournament) -> StartTournament:
     return StartTournament()
 
 
-def fill_start_tournament(
-    m: tournament_pb2.StartTournament, s: StartTournament
-) -> None:  # noqa: ARG001
+def fill_start_tournament(m: tournament_pb2.StartTournament, s: StartTournament) -> None:  # noqa: ARG001
     m.SetInParent()
 
 
@@ -2226,9 +2065,7 @@ def read_pause_tournament(m: tournament_pb2.PauseTournament) -> PauseTournament:
     return PauseTournament(reason=reason)
 
 
-def fill_pause_tournament(
-    m: tournament_pb2.PauseTournament, s: PauseTournament
-) -> None:
+def fill_pause_tournament(m: tournament_pb2.PauseTournament, s: PauseTournament) -> None:
     m.SetInParent()
     m.reason = s.reason
 
@@ -2238,9 +2075,7 @@ def read_resume_tournament(m: tournament_pb2.ResumeTournament) -> ResumeTourname
     return ResumeTournament(reason=reason)
 
 
-def fill_resume_tournament(
-    m: tournament_pb2.ResumeTournament, s: ResumeTournament
-) -> None:
+def fill_resume_tournament(m: tournament_pb2.ResumeTournament, s: ResumeTournament) -> None:
     m.SetInParent()
     m.reason = s.reason
 
@@ -2250,9 +2085,7 @@ def read_abort_tournament(m: tournament_pb2.AbortTournament) -> AbortTournament:
     return AbortTournament(reason=reason)
 
 
-def fill_abort_tournament(
-    m: tournament_pb2.AbortTournament, s: AbortTournament
-) -> None:
+def fill_abort_tournament(m: tournament_pb2.AbortTournament, s: AbortTournament) -> None:
     m.SetInParent()
     m.reason = s.reason
 
@@ -2263,9 +2096,7 @@ def read_tournament_created(m: tournament_pb2.TournamentCreated) -> TournamentCr
     return TournamentCreated(setup=setup, at_ms=at_ms)
 
 
-def fill_tournament_created(
-    m: tournament_pb2.TournamentCreated, s: TournamentCreated
-) -> None:
+def fill_tournament_created(m: tournament_pb2.TournamentCreated, s: TournamentCreated) -> None:
     m.SetInParent()
     if s.setup is not None:
         fill_tournament_setup(m.setup, s.setup)
@@ -2277,9 +2108,7 @@ def read_entrant_registered(m: tournament_pb2.EntrantRegistered) -> EntrantRegis
     return EntrantRegistered(entrant=entrant)
 
 
-def fill_entrant_registered(
-    m: tournament_pb2.EntrantRegistered, s: EntrantRegistered
-) -> None:
+def fill_entrant_registered(m: tournament_pb2.EntrantRegistered, s: EntrantRegistered) -> None:
     m.SetInParent()
     if s.entrant is not None:
         fill_entrant(m.entrant, s.entrant)
@@ -2291,9 +2120,7 @@ def read_entrant_withdrawn(m: tournament_pb2.EntrantWithdrawn) -> EntrantWithdra
     return EntrantWithdrawn(entrant_id=entrant_id, reason=reason)
 
 
-def fill_entrant_withdrawn(
-    m: tournament_pb2.EntrantWithdrawn, s: EntrantWithdrawn
-) -> None:
+def fill_entrant_withdrawn(m: tournament_pb2.EntrantWithdrawn, s: EntrantWithdrawn) -> None:
     m.SetInParent()
     m.entrant_id = s.entrant_id
     m.reason = s.reason
@@ -2304,9 +2131,7 @@ def read_entrant_returned(m: tournament_pb2.EntrantReturned) -> EntrantReturned:
     return EntrantReturned(entrant_id=entrant_id)
 
 
-def fill_entrant_returned(
-    m: tournament_pb2.EntrantReturned, s: EntrantReturned
-) -> None:
+def fill_entrant_returned(m: tournament_pb2.EntrantReturned, s: EntrantReturned) -> None:
     m.SetInParent()
     m.entrant_id = s.entrant_id
 
@@ -2316,9 +2141,7 @@ def read_tournament_started(m: tournament_pb2.TournamentStarted) -> TournamentSt
     return TournamentStarted(at_ms=at_ms)
 
 
-def fill_tournament_started(
-    m: tournament_pb2.TournamentStarted, s: TournamentStarted
-) -> None:
+def fill_tournament_started(m: tournament_pb2.TournamentStarted, s: TournamentStarted) -> None:
     m.SetInParent()
     m.at_ms = s.at_ms
 
@@ -2417,9 +2240,7 @@ def read_entrant_forfeited(m: tournament_pb2.EntrantForfeited) -> EntrantForfeit
     return EntrantForfeited(round=round, pod=pod, entrant_id=entrant_id, reason=reason)
 
 
-def fill_entrant_forfeited(
-    m: tournament_pb2.EntrantForfeited, s: EntrantForfeited
-) -> None:
+def fill_entrant_forfeited(m: tournament_pb2.EntrantForfeited, s: EntrantForfeited) -> None:
     m.SetInParent()
     m.round = s.round
     m.pod = s.pod
@@ -2445,9 +2266,7 @@ def read_tournament_paused(m: tournament_pb2.TournamentPaused) -> TournamentPaus
     return TournamentPaused(reason=reason, at_ms=at_ms)
 
 
-def fill_tournament_paused(
-    m: tournament_pb2.TournamentPaused, s: TournamentPaused
-) -> None:
+def fill_tournament_paused(m: tournament_pb2.TournamentPaused, s: TournamentPaused) -> None:
     m.SetInParent()
     m.reason = s.reason
     m.at_ms = s.at_ms
@@ -2459,25 +2278,19 @@ def read_tournament_resumed(m: tournament_pb2.TournamentResumed) -> TournamentRe
     return TournamentResumed(reason=reason, at_ms=at_ms)
 
 
-def fill_tournament_resumed(
-    m: tournament_pb2.TournamentResumed, s: TournamentResumed
-) -> None:
+def fill_tournament_resumed(m: tournament_pb2.TournamentResumed, s: TournamentResumed) -> None:
     m.SetInParent()
     m.reason = s.reason
     m.at_ms = s.at_ms
 
 
-def read_tournament_finished(
-    m: tournament_pb2.TournamentFinished,
-) -> TournamentFinished:
+def read_tournament_finished(m: tournament_pb2.TournamentFinished) -> TournamentFinished:
     standings = tuple([read_standing(x) for x in m.standings])
     at_ms = m.at_ms
     return TournamentFinished(standings=standings, at_ms=at_ms)
 
 
-def fill_tournament_finished(
-    m: tournament_pb2.TournamentFinished, s: TournamentFinished
-) -> None:
+def fill_tournament_finished(m: tournament_pb2.TournamentFinished, s: TournamentFinished) -> None:
     m.SetInParent()
     for x in s.standings:
         fill_standing(m.standings.add(), x)
@@ -2490,9 +2303,7 @@ def read_tournament_aborted(m: tournament_pb2.TournamentAborted) -> TournamentAb
     return TournamentAborted(reason=reason, at_ms=at_ms)
 
 
-def fill_tournament_aborted(
-    m: tournament_pb2.TournamentAborted, s: TournamentAborted
-) -> None:
+def fill_tournament_aborted(m: tournament_pb2.TournamentAborted, s: TournamentAborted) -> None:
     m.SetInParent()
     m.reason = s.reason
     m.at_ms = s.at_ms
