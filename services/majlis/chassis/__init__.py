@@ -1,0 +1,1 @@
+"""What every service stands on: settings, gRPC plumbing, tokens, telemetry, clock, journal and read models."""
