@@ -109,6 +109,7 @@ class TournamentSetup(_message.Message):
     RNG_SEED_FIELD_NUMBER: _builtins.int
     RULES_VERSION_FIELD_NUMBER: _builtins.int
     BYES_SCORE_PERCENT_FIELD_NUMBER: _builtins.int
+    MIN_POD_SIZE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     game: _builtins.str
     rounds: _builtins.int
@@ -123,6 +124,8 @@ class TournamentSetup(_message.Message):
     rules_version: _builtins.int
     byes_score_percent: _builtins.int
     """what a bye scores, in per cent of the most a pod can give; 0: the default 50"""
+    min_pod_size: _builtins.int
+    """the smallest pod the game allows, filled in by the lobby; 0: pod_size"""
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[_match_pb2.Option]: ...
     def __init__(
@@ -140,10 +143,11 @@ class TournamentSetup(_message.Message):
         rng_seed: _builtins.bytes = ...,
         rules_version: _builtins.int = ...,
         byes_score_percent: _builtins.int = ...,
+        min_pod_size: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["byes_score_percent", b"byes_score_percent", "game", b"game", "max_entrants", b"max_entrants", "name", b"name", "no_show", b"no_show", "options", b"options", "pod_size", b"pod_size", "rng_seed", b"rng_seed", "rounds", b"rounds", "rules_version", b"rules_version", "seating_timeout_ms", b"seating_timeout_ms", "thinking_percent", b"thinking_percent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["byes_score_percent", b"byes_score_percent", "game", b"game", "max_entrants", b"max_entrants", "min_pod_size", b"min_pod_size", "name", b"name", "no_show", b"no_show", "options", b"options", "pod_size", b"pod_size", "rng_seed", b"rng_seed", "rounds", b"rounds", "rules_version", b"rules_version", "seating_timeout_ms", b"seating_timeout_ms", "thinking_percent", b"thinking_percent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -487,15 +491,19 @@ class PairRound(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ROUND_FIELD_NUMBER: _builtins.int
+    SHARDS_FIELD_NUMBER: _builtins.int
     round: _builtins.int
+    shards: _builtins.int
+    """into how many the platform is divided now: fixes the match ids"""
     def __init__(
         self,
         *,
         round: _builtins.int = ...,
+        shards: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round", "shards", b"shards"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -850,7 +858,9 @@ Global___RoundPaired: _TypeAlias = RoundPaired  # noqa: Y015
 
 @_typing.final
 class PodDecided(_message.Message):
-    """Scores in half points per opponent: two for each opponent left behind, one for each equal."""
+    """Scores in half points per opponent: two for each opponent left behind, one for each equal; a short pod's are scaled.
+    A pod that is decided again (correction) replaces the decision before.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1082,17 +1092,17 @@ class Standing(_message.Message):
     WITHDRAWN_FIELD_NUMBER: _builtins.int
     NO_SHOWS_FIELD_NUMBER: _builtins.int
     place: _builtins.int
-    """equal only where even the draw of lots was not needed"""
+    """1, 2, 3 …: the draw of lots leaves no ties"""
     entrant_id: _builtins.str
     name: _builtins.str
     score: _builtins.int
     """half points"""
     opponents: _builtins.int
-    """sum of opponents' scores"""
+    """sum of opponents' scores, pod_size - 1 of them a round"""
     opponents_cut: _builtins.int
     """the same without the lowest"""
     direct: _builtins.int
-    """half points against those tied with"""
+    """half points against those tied with: 2 ahead of, 1 even with or not met"""
     firsts: _builtins.int
     progressive: _builtins.int
     """sum of the running scores after each round"""

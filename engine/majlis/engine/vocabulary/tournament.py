@@ -47,6 +47,7 @@ class TournamentSetup(Struct, frozen=True, kw_only=True):
     rng_seed: bytes = b""
     rules_version: int = 0
     byes_score_percent: int = 0
+    min_pod_size: int = 0
 
 
 class Entrant(Struct, frozen=True, kw_only=True):
@@ -94,6 +95,7 @@ class StartTournament(Struct, frozen=True, kw_only=True):
 
 class PairRound(Struct, frozen=True, kw_only=True):
     round: int = 0
+    shards: int = 0
 
 
 class BookResult(Struct, frozen=True, kw_only=True):

@@ -1694,6 +1694,7 @@ def read_tournament_setup(m: tournament_pb2.TournamentSetup) -> TournamentSetup:
     rng_seed = m.rng_seed
     rules_version = m.rules_version
     byes_score_percent = m.byes_score_percent
+    min_pod_size = m.min_pod_size
     return TournamentSetup(
         name=name,
         game=game,
@@ -1707,6 +1708,7 @@ def read_tournament_setup(m: tournament_pb2.TournamentSetup) -> TournamentSetup:
         rng_seed=rng_seed,
         rules_version=rules_version,
         byes_score_percent=byes_score_percent,
+        min_pod_size=min_pod_size,
     )
 
 
@@ -1725,6 +1727,7 @@ def fill_tournament_setup(m: tournament_pb2.TournamentSetup, s: TournamentSetup)
     m.rng_seed = s.rng_seed
     m.rules_version = s.rules_version
     m.byes_score_percent = s.byes_score_percent
+    m.min_pod_size = s.min_pod_size
 
 
 def read_entrant(m: tournament_pb2.Entrant) -> Entrant:
@@ -1973,12 +1976,14 @@ def fill_start_tournament(m: tournament_pb2.StartTournament, s: StartTournament)
 
 def read_pair_round(m: tournament_pb2.PairRound) -> PairRound:
     round = m.round
-    return PairRound(round=round)
+    shards = m.shards
+    return PairRound(round=round, shards=shards)
 
 
 def fill_pair_round(m: tournament_pb2.PairRound, s: PairRound) -> None:
     m.SetInParent()
     m.round = s.round
+    m.shards = s.shards
 
 
 def read_book_result(m: tournament_pb2.BookResult) -> BookResult:
