@@ -1,0 +1,1 @@
+"""Computer players as workers: each takes the next request of the queue group and answers with a move."""
