@@ -11,7 +11,9 @@ import tempfile
 from pathlib import Path
 
 from google.protobuf import descriptor_pb2, descriptor_pool
-from vocabulary import struct_module, wire_module
+
+from converters import wire_module
+from vocabulary import struct_module
 
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"

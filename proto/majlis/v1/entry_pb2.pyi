@@ -166,6 +166,7 @@ class Event(_message.Message):
     MATCH_RESUMED_FIELD_NUMBER: _builtins.int
     CLOCK_CREDITED_FIELD_NUMBER: _builtins.int
     MATCH_ENDED_FIELD_NUMBER: _builtins.int
+    SEAT_RETURN_REQUESTED_FIELD_NUMBER: _builtins.int
     SOUNDING_DEALT_FIELD_NUMBER: _builtins.int
     SOUNDING_INITIAL_CHOSEN_FIELD_NUMBER: _builtins.int
     SOUNDING_INITIAL_REVEALED_FIELD_NUMBER: _builtins.int
@@ -205,6 +206,8 @@ class Event(_message.Message):
     def clock_credited(self) -> _match_pb2.ClockCredited: ...
     @_builtins.property
     def match_ended(self) -> _match_pb2.MatchEnded: ...
+    @_builtins.property
+    def seat_return_requested(self) -> _match_pb2.SeatReturnRequested: ...
     @_builtins.property
     def sounding_dealt(self) -> _sounding_pb2.SoundingDealt: ...
     @_builtins.property
@@ -250,6 +253,7 @@ class Event(_message.Message):
         match_resumed: _match_pb2.MatchResumed | None = ...,
         clock_credited: _match_pb2.ClockCredited | None = ...,
         match_ended: _match_pb2.MatchEnded | None = ...,
+        seat_return_requested: _match_pb2.SeatReturnRequested | None = ...,
         sounding_dealt: _sounding_pb2.SoundingDealt | None = ...,
         sounding_initial_chosen: _sounding_pb2.SoundingInitialChosen | None = ...,
         sounding_initial_revealed: _sounding_pb2.SoundingInitialRevealed | None = ...,
@@ -266,11 +270,11 @@ class Event(_message.Message):
         sounding_discard_taken: _sounding_pb2.SoundingDiscardTaken | None = ...,
         sounding_take_undone: _sounding_pb2.SoundingTakeUndone | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["match_opened", "seat_taken", "match_started", "decision_opened", "decision_missed", "seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "sounding_dealt", "sounding_initial_chosen", "sounding_initial_revealed", "sounding_opener_drawn", "sounding_card_drawn", "sounding_card_placed", "sounding_card_thrown", "sounding_cell_flipped", "sounding_column_swallowed", "sounding_discard_reshuffled", "sounding_deal_closed", "sounding_grid_revealed", "sounding_deal_scored", "sounding_discard_taken", "sounding_take_undone"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["match_opened", "seat_taken", "match_started", "decision_opened", "decision_missed", "seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "seat_return_requested", "sounding_dealt", "sounding_initial_chosen", "sounding_initial_revealed", "sounding_opener_drawn", "sounding_card_drawn", "sounding_card_placed", "sounding_card_thrown", "sounding_cell_flipped", "sounding_column_swallowed", "sounding_discard_reshuffled", "sounding_deal_closed", "sounding_grid_revealed", "sounding_deal_scored", "sounding_discard_taken", "sounding_take_undone"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -369,6 +373,75 @@ class Entry(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__actor_seat) -> _WhichOneofReturnType__actor_seat | None: ...
 
 Global___Entry: _TypeAlias = Entry  # noqa: Y015
+
+@_typing.final
+class EntryFrame(_message.Message):
+    """The same bytes as Entry, with the command and the events left closed: what programs read and write."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCHEMA_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
+    MATCH_ID_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    ACTOR_KIND_FIELD_NUMBER: _builtins.int
+    ACTOR_SEAT_FIELD_NUMBER: _builtins.int
+    ACTOR_ID_FIELD_NUMBER: _builtins.int
+    COMMAND_ID_FIELD_NUMBER: _builtins.int
+    DECISION_ID_FIELD_NUMBER: _builtins.int
+    COMMAND_FIELD_NUMBER: _builtins.int
+    OBSERVED_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    PREV_HASH_FIELD_NUMBER: _builtins.int
+    schema: _builtins.int
+    rules_version: _builtins.int
+    match_id: _builtins.str
+    number: _builtins.int
+    actor_kind: Global___ActorKind.ValueType
+    actor_seat: _builtins.int
+    actor_id: _builtins.str
+    command_id: _builtins.str
+    decision_id: _builtins.int
+    command: _builtins.bytes
+    """a serialised Command"""
+    prev_hash: _builtins.bytes
+    @_builtins.property
+    def observed(self) -> Global___Observed: ...
+    @_builtins.property
+    def events(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """each a serialised Event"""
+
+    def __init__(
+        self,
+        *,
+        schema: _builtins.int = ...,
+        rules_version: _builtins.int = ...,
+        match_id: _builtins.str = ...,
+        number: _builtins.int = ...,
+        actor_kind: Global___ActorKind.ValueType = ...,
+        actor_seat: _builtins.int | None = ...,
+        actor_id: _builtins.str = ...,
+        command_id: _builtins.str = ...,
+        decision_id: _builtins.int = ...,
+        command: _builtins.bytes | None = ...,
+        observed: Global___Observed | None = ...,
+        events: _abc.Iterable[_builtins.bytes] | None = ...,
+        prev_hash: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_actor_seat", b"_actor_seat", "_command", b"_command", "actor_seat", b"actor_seat", "command", b"command", "observed", b"observed"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_actor_seat", b"_actor_seat", "_command", b"_command", "actor_id", b"actor_id", "actor_kind", b"actor_kind", "actor_seat", b"actor_seat", "command", b"command", "command_id", b"command_id", "decision_id", b"decision_id", "events", b"events", "match_id", b"match_id", "number", b"number", "observed", b"observed", "prev_hash", b"prev_hash", "rules_version", b"rules_version", "schema", b"schema"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__actor_seat: _TypeAlias = _typing.Literal["actor_seat"]  # noqa: Y015
+    _WhichOneofArgType__actor_seat: _TypeAlias = _typing.Literal["_actor_seat", b"_actor_seat"]  # noqa: Y015
+    _WhichOneofReturnType__command: _TypeAlias = _typing.Literal["command"]  # noqa: Y015
+    _WhichOneofArgType__command: _TypeAlias = _typing.Literal["_command", b"_command"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__actor_seat) -> _WhichOneofReturnType__actor_seat | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__command) -> _WhichOneofReturnType__command | None: ...
+
+Global___EntryFrame: _TypeAlias = EntryFrame  # noqa: Y015
 
 @_typing.final
 class ShardOpened(_message.Message):

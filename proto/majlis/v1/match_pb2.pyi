@@ -477,7 +477,7 @@ class MatchOpened(_message.Message):
     OPENED_AT_MS_FIELD_NUMBER: _builtins.int
     game: _builtins.str
     commitment: _builtins.bytes
-    """SHA-256 of the server seed: public at once"""
+    """to the server seed (shuffle.py): public at once"""
     server_seed: _builtins.bytes
     tournament_id: _builtins.str
     round: _builtins.int
@@ -542,7 +542,7 @@ class MatchStarted(_message.Message):
 
     PLAYER_ENTROPY_FIELD_NUMBER: _builtins.int
     player_entropy: _builtins.bytes
-    """SHA-256 over the seats' entropies in seat order"""
+    """the seats' entropies combined (shuffle.py); empty when nobody gave any"""
     def __init__(
         self,
         *,
@@ -630,6 +630,27 @@ class SeatTakenOver(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SeatTakenOver: _TypeAlias = SeatTakenOver  # noqa: Y015
+
+@_typing.final
+class SeatReturnRequested(_message.Message):
+    """The holder is back: the seat is its own again from the next deal on (SeatReturned)."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatReturnRequested: _TypeAlias = SeatReturnRequested  # noqa: Y015
 
 @_typing.final
 class SeatReturned(_message.Message):

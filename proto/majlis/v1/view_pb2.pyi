@@ -39,7 +39,7 @@ class MatchInfo(_message.Message):
     game: _builtins.str
     rules_version: _builtins.int
     commitment: _builtins.bytes
-    """SHA-256 of the server seed"""
+    """to the server seed (shuffle.py)"""
     tournament_id: _builtins.str
     round: _builtins.int
     pod: _builtins.int
@@ -197,6 +197,7 @@ class Happening(_message.Message):
     CLOCK_CREDITED_FIELD_NUMBER: _builtins.int
     MATCH_ENDED_FIELD_NUMBER: _builtins.int
     DECISION_MISSED_FIELD_NUMBER: _builtins.int
+    SEAT_RETURN_REQUESTED_FIELD_NUMBER: _builtins.int
     SOUNDING_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def seat_taken_over(self) -> _match_pb2.SeatTakenOver: ...
@@ -215,6 +216,8 @@ class Happening(_message.Message):
     @_builtins.property
     def decision_missed(self) -> _match_pb2.DecisionMissed: ...
     @_builtins.property
+    def seat_return_requested(self) -> _match_pb2.SeatReturnRequested: ...
+    @_builtins.property
     def sounding(self) -> _sounding_pb2.SoundingHappening: ...
     def __init__(
         self,
@@ -227,13 +230,14 @@ class Happening(_message.Message):
         clock_credited: _match_pb2.ClockCredited | None = ...,
         match_ended: _match_pb2.MatchEnded | None = ...,
         decision_missed: _match_pb2.DecisionMissed | None = ...,
+        seat_return_requested: _match_pb2.SeatReturnRequested | None = ...,
         sounding: _sounding_pb2.SoundingHappening | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "seat_resigned", b"seat_resigned", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "seat_resigned", b"seat_resigned", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "decision_missed", "sounding"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "decision_missed", "seat_return_requested", "sounding"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 

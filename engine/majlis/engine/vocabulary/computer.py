@@ -8,7 +8,7 @@ from .entry import Command
 from .match import ComputerLevel, Option
 
 
-class ComputerRequest(Struct, frozen=True, kw_only=True):
+class ComputerRequest(Struct, frozen=True, kw_only=True, gc=False):
     match_id: str = ""
     game: str = ""
     rules_version: int = 0
@@ -22,6 +22,6 @@ class ComputerRequest(Struct, frozen=True, kw_only=True):
     history: tuple[bytes, ...] = ()
 
 
-class ComputerReply(Struct, frozen=True, kw_only=True):
+class ComputerReply(Struct, frozen=True, kw_only=True, gc=False):
     command: Command | None = None
     thinking_ms: int = 0

@@ -26,6 +26,7 @@ from .match import (
     ReturnToSeat,
     SeatResigned,
     SeatReturned,
+    SeatReturnRequested,
     SeatTaken,
     SeatTakenOver,
     SubstituteComputer,
@@ -67,12 +68,12 @@ class ActorKind(IntEnum):
     PLATFORM = 6
 
 
-class Observed(Struct, frozen=True, kw_only=True):
+class Observed(Struct, frozen=True, kw_only=True, gc=False):
     received_at_ms: int = 0
     round_trip_ms: tuple[int, ...] = ()
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
     schema: int = 0
     rules_version: int = 0
     match_id: str = ""
@@ -88,14 +89,14 @@ class Entry(Struct, frozen=True, kw_only=True):
     prev_hash: bytes = b""
 
 
-class ShardOpened(Struct, frozen=True, kw_only=True):
+class ShardOpened(Struct, frozen=True, kw_only=True, gc=False):
     schema: int = 0
     instance: str = ""
     outage_from_ms: int = 0
     outage_to_ms: int = 0
 
 
-class Batch(Struct, frozen=True, kw_only=True):
+class Batch(Struct, frozen=True, kw_only=True, gc=False):
     shard: str = ""
     epoch: int = 0
     number: int = 0
@@ -125,7 +126,6 @@ Command = (
     | SoundingUndoTake
 )
 
-
 Event = (
     MatchOpened
     | SeatTaken
@@ -139,6 +139,7 @@ Event = (
     | MatchResumed
     | ClockCredited
     | MatchEnded
+    | SeatReturnRequested
     | SoundingDealt
     | SoundingInitialChosen
     | SoundingInitialRevealed

@@ -38,18 +38,18 @@ class CreditCause(IntEnum):
     LOOP_GAP = 3
 
 
-class Option(Struct, frozen=True, kw_only=True):
+class Option(Struct, frozen=True, kw_only=True, gc=False):
     name: str = ""
     value: str = ""
 
 
-class SeatSetup(Struct, frozen=True, kw_only=True):
+class SeatSetup(Struct, frozen=True, kw_only=True, gc=False):
     player_id: str = ""
     controller: Controller
     level: ComputerLevel | None = None
 
 
-class OpenMatch(Struct, frozen=True, kw_only=True):
+class OpenMatch(Struct, frozen=True, kw_only=True, gc=False):
     game: str = ""
     rules_version: int = 0
     options: tuple[Option, ...] = ()
@@ -63,57 +63,57 @@ class OpenMatch(Struct, frozen=True, kw_only=True):
     deal_context: str = ""
 
 
-class TakeSeat(Struct, frozen=True, kw_only=True):
+class TakeSeat(Struct, frozen=True, kw_only=True, gc=False):
     entropy: bytes = b""
 
 
-class ReturnToSeat(Struct, frozen=True, kw_only=True):
+class ReturnToSeat(Struct, frozen=True, kw_only=True, gc=False):
     pass
 
 
-class Resign(Struct, frozen=True, kw_only=True):
+class Resign(Struct, frozen=True, kw_only=True, gc=False):
     pass
 
 
-class Pause(Struct, frozen=True, kw_only=True):
+class Pause(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class Resume(Struct, frozen=True, kw_only=True):
+class Resume(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class Adjudicate(Struct, frozen=True, kw_only=True):
+class Adjudicate(Struct, frozen=True, kw_only=True, gc=False):
     places: tuple[int, ...] = ()
     reason: str = ""
 
 
-class Abort(Struct, frozen=True, kw_only=True):
+class Abort(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class SubstituteComputer(Struct, frozen=True, kw_only=True):
+class SubstituteComputer(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     reason: str = ""
 
 
-class CreditClock(Struct, frozen=True, kw_only=True):
+class CreditClock(Struct, frozen=True, kw_only=True, gc=False):
     from_ms: int = 0
     to_ms: int = 0
     cause: CreditCause
 
 
-class DeadlinePassed(Struct, frozen=True, kw_only=True):
+class DeadlinePassed(Struct, frozen=True, kw_only=True, gc=False):
     moves: tuple[SeatMove, ...] = ()
 
 
-class SeatMove(Struct, frozen=True, kw_only=True):
+class SeatMove(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     command: bytes = b""
     by_computer: bool = False
 
 
-class MatchOpened(Struct, frozen=True, kw_only=True):
+class MatchOpened(Struct, frozen=True, kw_only=True, gc=False):
     game: str = ""
     options: tuple[Option, ...] = ()
     seats: tuple[SeatSetup, ...] = ()
@@ -127,55 +127,59 @@ class MatchOpened(Struct, frozen=True, kw_only=True):
     opened_at_ms: int = 0
 
 
-class SeatTaken(Struct, frozen=True, kw_only=True):
+class SeatTaken(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     entropy: bytes = b""
 
 
-class MatchStarted(Struct, frozen=True, kw_only=True):
+class MatchStarted(Struct, frozen=True, kw_only=True, gc=False):
     player_entropy: bytes = b""
 
 
-class DecisionOpened(Struct, frozen=True, kw_only=True):
+class DecisionOpened(Struct, frozen=True, kw_only=True, gc=False):
     decision_id: int = 0
     seats: tuple[int, ...] = ()
     what_for: str = ""
     due_ms: int = 0
 
 
-class DecisionMissed(Struct, frozen=True, kw_only=True):
+class DecisionMissed(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
 
 
-class SeatTakenOver(Struct, frozen=True, kw_only=True):
+class SeatTakenOver(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     reason: str = ""
 
 
-class SeatReturned(Struct, frozen=True, kw_only=True):
+class SeatReturnRequested(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
 
 
-class SeatResigned(Struct, frozen=True, kw_only=True):
+class SeatReturned(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
 
 
-class MatchPaused(Struct, frozen=True, kw_only=True):
+class SeatResigned(Struct, frozen=True, kw_only=True, gc=False):
+    seat: int = 0
+
+
+class MatchPaused(Struct, frozen=True, kw_only=True, gc=False):
     at_ms: int = 0
     reason: str = ""
 
 
-class MatchResumed(Struct, frozen=True, kw_only=True):
+class MatchResumed(Struct, frozen=True, kw_only=True, gc=False):
     at_ms: int = 0
 
 
-class ClockCredited(Struct, frozen=True, kw_only=True):
+class ClockCredited(Struct, frozen=True, kw_only=True, gc=False):
     from_ms: int = 0
     to_ms: int = 0
     cause: CreditCause
 
 
-class MatchEnded(Struct, frozen=True, kw_only=True):
+class MatchEnded(Struct, frozen=True, kw_only=True, gc=False):
     termination: Termination
     places: tuple[int, ...] = ()
     totals: tuple[int, ...] = ()

@@ -53,7 +53,7 @@ class RejectionCode(IntEnum):
     DRAINING = 81
 
 
-class Rejection(Struct, frozen=True, kw_only=True):
+class Rejection(Struct, frozen=True, kw_only=True, gc=False):
     code: RejectionCode
     detail: str = ""
     remedy: str = ""

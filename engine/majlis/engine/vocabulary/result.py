@@ -7,7 +7,7 @@ from msgspec import Struct
 from .match import Controller, Termination
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class Result(Struct, frozen=True, kw_only=True, gc=False):
     match_id: str = ""
     revision: int = 0
     game: str = ""
@@ -24,7 +24,7 @@ class Result(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class SeatResult(Struct, frozen=True, kw_only=True):
+class SeatResult(Struct, frozen=True, kw_only=True, gc=False):
     player_id: str = ""
     place: int = 0
     total: int = 0
@@ -34,7 +34,7 @@ class SeatResult(Struct, frozen=True, kw_only=True):
     opened_as_computer: bool = False
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class Record(Struct, frozen=True, kw_only=True, gc=False):
     schema: int = 0
     match_id: str = ""
     game: str = ""
@@ -44,14 +44,14 @@ class Record(Struct, frozen=True, kw_only=True):
     key_id: str = ""
 
 
-class RecordStatement(Struct, frozen=True, kw_only=True):
+class RecordStatement(Struct, frozen=True, kw_only=True, gc=False):
     match_id: str = ""
     entries: int = 0
     history_hash: bytes = b""
     position_hash: bytes = b""
 
 
-class MerkleCheckpoint(Struct, frozen=True, kw_only=True):
+class MerkleCheckpoint(Struct, frozen=True, kw_only=True, gc=False):
     scope: str = ""
     leaves: tuple[MerkleLeaf, ...] = ()
     root: bytes = b""
@@ -59,18 +59,18 @@ class MerkleCheckpoint(Struct, frozen=True, kw_only=True):
     key_id: str = ""
 
 
-class MerkleLeaf(Struct, frozen=True, kw_only=True):
+class MerkleLeaf(Struct, frozen=True, kw_only=True, gc=False):
     match_id: str = ""
     history_hash: bytes = b""
 
 
-class CheckpointStatement(Struct, frozen=True, kw_only=True):
+class CheckpointStatement(Struct, frozen=True, kw_only=True, gc=False):
     scope: str = ""
     leaves: int = 0
     root: bytes = b""
 
 
-class ArchiveFile(Struct, frozen=True, kw_only=True):
+class ArchiveFile(Struct, frozen=True, kw_only=True, gc=False):
     schema: int = 0
     checkpoint: MerkleCheckpoint | None = None
     records: tuple[bytes, ...] = ()

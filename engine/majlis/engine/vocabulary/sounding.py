@@ -36,74 +36,74 @@ class SoundingHappeningKind(IntEnum):
     SCORED = 15
 
 
-class SoundingChooseInitial(Struct, frozen=True, kw_only=True):
+class SoundingChooseInitial(Struct, frozen=True, kw_only=True, gc=False):
     first: int = 0
     second: int = 0
 
 
-class SoundingTakeDiscard(Struct, frozen=True, kw_only=True):
+class SoundingTakeDiscard(Struct, frozen=True, kw_only=True, gc=False):
     cell: int | None = None
 
 
-class SoundingDraw(Struct, frozen=True, kw_only=True):
+class SoundingDraw(Struct, frozen=True, kw_only=True, gc=False):
     pass
 
 
-class SoundingPlace(Struct, frozen=True, kw_only=True):
+class SoundingPlace(Struct, frozen=True, kw_only=True, gc=False):
     cell: int = 0
 
 
-class SoundingThrowAndFlip(Struct, frozen=True, kw_only=True):
+class SoundingThrowAndFlip(Struct, frozen=True, kw_only=True, gc=False):
     cell: int = 0
 
 
-class SoundingFlip(Struct, frozen=True, kw_only=True):
+class SoundingFlip(Struct, frozen=True, kw_only=True, gc=False):
     cell: int = 0
 
 
-class SoundingUndoTake(Struct, frozen=True, kw_only=True):
+class SoundingUndoTake(Struct, frozen=True, kw_only=True, gc=False):
     pass
 
 
-class SoundingDealt(Struct, frozen=True, kw_only=True):
+class SoundingDealt(Struct, frozen=True, kw_only=True, gc=False):
     deal: int = 0
     order: bytes = b""
     upcard: int = 0
     discard_pile: bytes = b""
 
 
-class SoundingInitialChosen(Struct, frozen=True, kw_only=True):
+class SoundingInitialChosen(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     first: int = 0
     second: int = 0
 
 
-class SoundingInitialRevealed(Struct, frozen=True, kw_only=True):
+class SoundingInitialRevealed(Struct, frozen=True, kw_only=True, gc=False):
     opener: int | None = None
 
 
-class SoundingOpenerDrawn(Struct, frozen=True, kw_only=True):
+class SoundingOpenerDrawn(Struct, frozen=True, kw_only=True, gc=False):
     tied: tuple[int, ...] = ()
     opener: int = 0
 
 
-class SoundingCardDrawn(Struct, frozen=True, kw_only=True):
+class SoundingCardDrawn(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     card: int = 0
     face_up: bool = False
 
 
-class SoundingDiscardTaken(Struct, frozen=True, kw_only=True):
+class SoundingDiscardTaken(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     card: int = 0
 
 
-class SoundingTakeUndone(Struct, frozen=True, kw_only=True):
+class SoundingTakeUndone(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     card: int = 0
 
 
-class SoundingCardPlaced(Struct, frozen=True, kw_only=True):
+class SoundingCardPlaced(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     cell: int = 0
     card: int = 0
@@ -111,38 +111,38 @@ class SoundingCardPlaced(Struct, frozen=True, kw_only=True):
     from_discard: bool = False
 
 
-class SoundingCardThrown(Struct, frozen=True, kw_only=True):
+class SoundingCardThrown(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     card: int = 0
 
 
-class SoundingCellFlipped(Struct, frozen=True, kw_only=True):
+class SoundingCellFlipped(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     cell: int = 0
     card: int = 0
 
 
-class SoundingColumnSwallowed(Struct, frozen=True, kw_only=True):
+class SoundingColumnSwallowed(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     column: int = 0
     card: int = 0
     beneath: bool = False
 
 
-class SoundingDiscardReshuffled(Struct, frozen=True, kw_only=True):
+class SoundingDiscardReshuffled(Struct, frozen=True, kw_only=True, gc=False):
     stock: bytes = b""
 
 
-class SoundingDealClosed(Struct, frozen=True, kw_only=True):
+class SoundingDealClosed(Struct, frozen=True, kw_only=True, gc=False):
     closer: int = 0
 
 
-class SoundingGridRevealed(Struct, frozen=True, kw_only=True):
+class SoundingGridRevealed(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     cells: bytes = b""
 
 
-class SoundingDealScored(Struct, frozen=True, kw_only=True):
+class SoundingDealScored(Struct, frozen=True, kw_only=True, gc=False):
     deal: int = 0
     raw: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
@@ -150,12 +150,12 @@ class SoundingDealScored(Struct, frozen=True, kw_only=True):
     totals: tuple[int, ...] = ()
 
 
-class SoundingSeatView(Struct, frozen=True, kw_only=True):
+class SoundingSeatView(Struct, frozen=True, kw_only=True, gc=False):
     cells: bytes = b""
     has_chosen: bool = False
 
 
-class SoundingView(Struct, frozen=True, kw_only=True):
+class SoundingView(Struct, frozen=True, kw_only=True, gc=False):
     phase: SoundingPhase
     deal: int = 0
     grids: tuple[SoundingSeatView, ...] = ()
@@ -170,7 +170,7 @@ class SoundingView(Struct, frozen=True, kw_only=True):
     drawn: int | None = None
 
 
-class SoundingPrivateView(Struct, frozen=True, kw_only=True):
+class SoundingPrivateView(Struct, frozen=True, kw_only=True, gc=False):
     drawn: int | None = None
     may_draw: bool = False
     may_take: int = 0
@@ -181,7 +181,7 @@ class SoundingPrivateView(Struct, frozen=True, kw_only=True):
     may_undo: bool = False
 
 
-class SoundingHappening(Struct, frozen=True, kw_only=True):
+class SoundingHappening(Struct, frozen=True, kw_only=True, gc=False):
     kind: SoundingHappeningKind
     seat: int | None = None
     cell: int | None = None

@@ -34,7 +34,7 @@ class PodStatus(IntEnum):
     VOID = 5
 
 
-class TournamentSetup(Struct, frozen=True, kw_only=True):
+class TournamentSetup(Struct, frozen=True, kw_only=True, gc=False):
     name: str = ""
     game: str = ""
     options: tuple[Option, ...] = ()
@@ -50,7 +50,7 @@ class TournamentSetup(Struct, frozen=True, kw_only=True):
     min_pod_size: int = 0
 
 
-class Entrant(Struct, frozen=True, kw_only=True):
+class Entrant(Struct, frozen=True, kw_only=True, gc=False):
     entrant_id: str = ""
     name: str = ""
     player_ids: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Entrant(Struct, frozen=True, kw_only=True):
     level: ComputerLevel | None = None
 
 
-class TournamentEntry(Struct, frozen=True, kw_only=True):
+class TournamentEntry(Struct, frozen=True, kw_only=True, gc=False):
     schema: int = 0
     tournament_id: str = ""
     number: int = 0
@@ -72,33 +72,33 @@ class TournamentEntry(Struct, frozen=True, kw_only=True):
     prev_hash: bytes = b""
 
 
-class CreateTournament(Struct, frozen=True, kw_only=True):
+class CreateTournament(Struct, frozen=True, kw_only=True, gc=False):
     setup: TournamentSetup | None = None
 
 
-class RegisterEntrant(Struct, frozen=True, kw_only=True):
+class RegisterEntrant(Struct, frozen=True, kw_only=True, gc=False):
     entrant: Entrant | None = None
 
 
-class WithdrawEntrant(Struct, frozen=True, kw_only=True):
+class WithdrawEntrant(Struct, frozen=True, kw_only=True, gc=False):
     entrant_id: str = ""
     reason: str = ""
 
 
-class ReturnEntrant(Struct, frozen=True, kw_only=True):
+class ReturnEntrant(Struct, frozen=True, kw_only=True, gc=False):
     entrant_id: str = ""
 
 
-class StartTournament(Struct, frozen=True, kw_only=True):
+class StartTournament(Struct, frozen=True, kw_only=True, gc=False):
     pass
 
 
-class PairRound(Struct, frozen=True, kw_only=True):
+class PairRound(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     shards: int = 0
 
 
-class BookResult(Struct, frozen=True, kw_only=True):
+class BookResult(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pod: int = 0
     match_id: str = ""
@@ -108,74 +108,74 @@ class BookResult(Struct, frozen=True, kw_only=True):
     totals: tuple[int, ...] = ()
 
 
-class BookNoShow(Struct, frozen=True, kw_only=True):
+class BookNoShow(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pod: int = 0
     entrant_id: str = ""
 
 
-class AdjudicatePod(Struct, frozen=True, kw_only=True):
+class AdjudicatePod(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pod: int = 0
     places: tuple[int, ...] = ()
     reason: str = ""
 
 
-class ForfeitEntrant(Struct, frozen=True, kw_only=True):
+class ForfeitEntrant(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pod: int = 0
     entrant_id: str = ""
     reason: str = ""
 
 
-class PauseTournament(Struct, frozen=True, kw_only=True):
+class PauseTournament(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class ResumeTournament(Struct, frozen=True, kw_only=True):
+class ResumeTournament(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class AbortTournament(Struct, frozen=True, kw_only=True):
+class AbortTournament(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
-class TournamentCreated(Struct, frozen=True, kw_only=True):
+class TournamentCreated(Struct, frozen=True, kw_only=True, gc=False):
     setup: TournamentSetup | None = None
     at_ms: int = 0
 
 
-class EntrantRegistered(Struct, frozen=True, kw_only=True):
+class EntrantRegistered(Struct, frozen=True, kw_only=True, gc=False):
     entrant: Entrant | None = None
 
 
-class EntrantWithdrawn(Struct, frozen=True, kw_only=True):
+class EntrantWithdrawn(Struct, frozen=True, kw_only=True, gc=False):
     entrant_id: str = ""
     reason: str = ""
 
 
-class EntrantReturned(Struct, frozen=True, kw_only=True):
+class EntrantReturned(Struct, frozen=True, kw_only=True, gc=False):
     entrant_id: str = ""
 
 
-class TournamentStarted(Struct, frozen=True, kw_only=True):
+class TournamentStarted(Struct, frozen=True, kw_only=True, gc=False):
     at_ms: int = 0
 
 
-class Pod(Struct, frozen=True, kw_only=True):
+class Pod(Struct, frozen=True, kw_only=True, gc=False):
     pod: int = 0
     entrant_ids: tuple[str, ...] = ()
     match_id: str = ""
 
 
-class RoundPaired(Struct, frozen=True, kw_only=True):
+class RoundPaired(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pods: tuple[Pod, ...] = ()
     byes: tuple[str, ...] = ()
     at_ms: int = 0
 
 
-class PodDecided(Struct, frozen=True, kw_only=True):
+class PodDecided(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pod: int = 0
     status: PodStatus
@@ -187,45 +187,45 @@ class PodDecided(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class NoShowRecorded(Struct, frozen=True, kw_only=True):
+class NoShowRecorded(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pod: int = 0
     entrant_id: str = ""
 
 
-class EntrantForfeited(Struct, frozen=True, kw_only=True):
+class EntrantForfeited(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     pod: int = 0
     entrant_id: str = ""
     reason: str = ""
 
 
-class RoundFinished(Struct, frozen=True, kw_only=True):
+class RoundFinished(Struct, frozen=True, kw_only=True, gc=False):
     round: int = 0
     at_ms: int = 0
 
 
-class TournamentPaused(Struct, frozen=True, kw_only=True):
+class TournamentPaused(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     at_ms: int = 0
 
 
-class TournamentResumed(Struct, frozen=True, kw_only=True):
+class TournamentResumed(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     at_ms: int = 0
 
 
-class TournamentFinished(Struct, frozen=True, kw_only=True):
+class TournamentFinished(Struct, frozen=True, kw_only=True, gc=False):
     standings: tuple[Standing, ...] = ()
     at_ms: int = 0
 
 
-class TournamentAborted(Struct, frozen=True, kw_only=True):
+class TournamentAborted(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     at_ms: int = 0
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class Standing(Struct, frozen=True, kw_only=True, gc=False):
     place: int = 0
     entrant_id: str = ""
     name: str = ""
@@ -258,7 +258,6 @@ TournamentCommand = (
     | AbortTournament
     | ReturnEntrant
 )
-
 
 TournamentEvent = (
     TournamentCreated

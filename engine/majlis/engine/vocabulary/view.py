@@ -14,12 +14,13 @@ from .match import (
     Option,
     SeatResigned,
     SeatReturned,
+    SeatReturnRequested,
     SeatTakenOver,
 )
 from .sounding import SoundingHappening, SoundingPrivateView, SoundingView
 
 
-class MatchInfo(Struct, frozen=True, kw_only=True):
+class MatchInfo(Struct, frozen=True, kw_only=True, gc=False):
     match_id: str = ""
     game: str = ""
     rules_version: int = 0
@@ -31,13 +32,13 @@ class MatchInfo(Struct, frozen=True, kw_only=True):
     pod: int = 0
 
 
-class SeatView(Struct, frozen=True, kw_only=True):
+class SeatView(Struct, frozen=True, kw_only=True, gc=False):
     controller: Controller
     taken: bool = False
     missed: int = 0
 
 
-class MatchView(Struct, frozen=True, kw_only=True):
+class MatchView(Struct, frozen=True, kw_only=True, gc=False):
     seats: tuple[SeatView, ...] = ()
     started: bool = False
     paused: bool = False
@@ -49,7 +50,7 @@ class MatchView(Struct, frozen=True, kw_only=True):
     game_view: SoundingView | None = None
 
 
-class SeatPrivateView(Struct, frozen=True, kw_only=True):
+class SeatPrivateView(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
     game_view: SoundingPrivateView | None = None
 
@@ -63,5 +64,6 @@ Happening = (
     | ClockCredited
     | MatchEnded
     | DecisionMissed
+    | SeatReturnRequested
     | SoundingHappening
 )

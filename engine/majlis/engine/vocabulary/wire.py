@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, Final, TypeVar
 
 from google.protobuf.message import DecodeError
 
@@ -47,6 +48,7 @@ from .match import (
     SeatMove,
     SeatResigned,
     SeatReturned,
+    SeatReturnRequested,
     SeatSetup,
     SeatTaken,
     SeatTakenOver,
@@ -139,33 +141,36 @@ from .view import Happening, MatchInfo, MatchView, SeatPrivateView, SeatView
 _E = TypeVar("_E", bound=IntEnum)
 
 
-def _enum(known: Mapping[int, _E], number: int, field: str) -> _E:
-    value = known.get(number)
-    if value is None:
-        raise UnspecifiedValue(field, number)
-    return value
+class _Known(dict[int, _E]):
+    """The numbers of an enum that are values; any other is refused."""
+
+    def __init__(self, enum: type[_E]) -> None:
+        super().__init__({int(value): value for value in enum if value != 0})
+        self._name = enum.__name__
+
+    def __missing__(self, number: int) -> _E:
+        raise UnspecifiedValue(self._name, number)
 
 
-_REJECTION_CODE: dict[int, RejectionCode] = {int(e): e for e in RejectionCode if e != 0}
-_CONTROLLER: dict[int, Controller] = {int(e): e for e in Controller if e != 0}
-_COMPUTER_LEVEL: dict[int, ComputerLevel] = {int(e): e for e in ComputerLevel if e != 0}
-_TERMINATION: dict[int, Termination] = {int(e): e for e in Termination if e != 0}
-_CREDIT_CAUSE: dict[int, CreditCause] = {int(e): e for e in CreditCause if e != 0}
-_SOUNDING_PHASE: dict[int, SoundingPhase] = {int(e): e for e in SoundingPhase if e != 0}
-_SOUNDING_HAPPENING_KIND: dict[int, SoundingHappeningKind] = {
-    int(e): e for e in SoundingHappeningKind if e != 0
-}
-_ACTOR_KIND: dict[int, ActorKind] = {int(e): e for e in ActorKind if e != 0}
-_TOURNAMENT_STAGE: dict[int, TournamentStage] = {int(e): e for e in TournamentStage if e != 0}
-_NO_SHOW_POLICY: dict[int, NoShowPolicy] = {int(e): e for e in NoShowPolicy if e != 0}
-_POD_STATUS: dict[int, PodStatus] = {int(e): e for e in PodStatus if e != 0}
+_SMALL_BYTES: Final = 16
+_REMEMBERED: Final = 8192
+"""How many small unions of one kind are remembered as struct, and as bytes."""
+
+_REJECTION_CODE = _Known(RejectionCode)
+_CONTROLLER = _Known(Controller)
+_COMPUTER_LEVEL = _Known(ComputerLevel)
+_TERMINATION = _Known(Termination)
+_CREDIT_CAUSE = _Known(CreditCause)
+_SOUNDING_PHASE = _Known(SoundingPhase)
+_SOUNDING_HAPPENING_KIND = _Known(SoundingHappeningKind)
+_ACTOR_KIND = _Known(ActorKind)
+_TOURNAMENT_STAGE = _Known(TournamentStage)
+_NO_SHOW_POLICY = _Known(NoShowPolicy)
+_POD_STATUS = _Known(PodStatus)
 
 
 def read_rejection(m: rejection_pb2.Rejection) -> Rejection:
-    code = _enum(_REJECTION_CODE, m.code, "Rejection.code")
-    detail = m.detail
-    remedy = m.remedy
-    return Rejection(code=code, detail=detail, remedy=remedy)
+    return Rejection(code=_REJECTION_CODE[m.code], detail=m.detail, remedy=m.remedy)
 
 
 def fill_rejection(m: rejection_pb2.Rejection, s: Rejection) -> None:
@@ -175,10 +180,22 @@ def fill_rejection(m: rejection_pb2.Rejection, s: Rejection) -> None:
     m.remedy = s.remedy
 
 
+def encode_rejection(s: Rejection) -> bytes:
+    m = rejection_pb2.Rejection()
+    fill_rejection(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_rejection(stored: bytes) -> Rejection:
+    try:
+        m = rejection_pb2.Rejection.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Rejection", str(error)) from error
+    return read_rejection(m)
+
+
 def read_option(m: match_pb2.Option) -> Option:
-    name = m.name
-    value = m.value
-    return Option(name=name, value=value)
+    return Option(name=m.name, value=m.value)
 
 
 def fill_option(m: match_pb2.Option, s: Option) -> None:
@@ -187,11 +204,26 @@ def fill_option(m: match_pb2.Option, s: Option) -> None:
     m.value = s.value
 
 
+def encode_option(s: Option) -> bytes:
+    m = match_pb2.Option()
+    fill_option(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_option(stored: bytes) -> Option:
+    try:
+        m = match_pb2.Option.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Option", str(error)) from error
+    return read_option(m)
+
+
 def read_seat_setup(m: match_pb2.SeatSetup) -> SeatSetup:
-    player_id = m.player_id
-    controller = _enum(_CONTROLLER, m.controller, "SeatSetup.controller")
-    level = _enum(_COMPUTER_LEVEL, m.level, "SeatSetup.level") if m.HasField("level") else None
-    return SeatSetup(player_id=player_id, controller=controller, level=level)
+    return SeatSetup(
+        player_id=m.player_id,
+        controller=_CONTROLLER[m.controller],
+        level=_COMPUTER_LEVEL[m.level] if m.HasField("level") else None,
+    )
 
 
 def fill_seat_setup(m: match_pb2.SeatSetup, s: SeatSetup) -> None:
@@ -202,30 +234,33 @@ def fill_seat_setup(m: match_pb2.SeatSetup, s: SeatSetup) -> None:
         m.level = s.level
 
 
+def encode_seat_setup(s: SeatSetup) -> bytes:
+    m = match_pb2.SeatSetup()
+    fill_seat_setup(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_setup(stored: bytes) -> SeatSetup:
+    try:
+        m = match_pb2.SeatSetup.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatSetup", str(error)) from error
+    return read_seat_setup(m)
+
+
 def read_open_match(m: match_pb2.OpenMatch) -> OpenMatch:
-    game = m.game
-    rules_version = m.rules_version
-    options = tuple([read_option(x) for x in m.options])
-    seats = tuple([read_seat_setup(x) for x in m.seats])
-    server_seed = m.server_seed
-    tournament_id = m.tournament_id
-    round = m.round
-    pod = m.pod
-    seating_timeout_ms = m.seating_timeout_ms
-    thinking_percent = m.thinking_percent
-    deal_context = m.deal_context
     return OpenMatch(
-        game=game,
-        rules_version=rules_version,
-        options=options,
-        seats=seats,
-        server_seed=server_seed,
-        tournament_id=tournament_id,
-        round=round,
-        pod=pod,
-        seating_timeout_ms=seating_timeout_ms,
-        thinking_percent=thinking_percent,
-        deal_context=deal_context,
+        game=m.game,
+        rules_version=m.rules_version,
+        options=tuple([read_option(x) for x in m.options]),
+        seats=tuple([read_seat_setup(x) for x in m.seats]),
+        server_seed=m.server_seed,
+        tournament_id=m.tournament_id,
+        round=m.round,
+        pod=m.pod,
+        seating_timeout_ms=m.seating_timeout_ms,
+        thinking_percent=m.thinking_percent,
+        deal_context=m.deal_context,
     )
 
 
@@ -246,9 +281,22 @@ def fill_open_match(m: match_pb2.OpenMatch, s: OpenMatch) -> None:
     m.deal_context = s.deal_context
 
 
+def encode_open_match(s: OpenMatch) -> bytes:
+    m = match_pb2.OpenMatch()
+    fill_open_match(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_open_match(stored: bytes) -> OpenMatch:
+    try:
+        m = match_pb2.OpenMatch.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("OpenMatch", str(error)) from error
+    return read_open_match(m)
+
+
 def read_take_seat(m: match_pb2.TakeSeat) -> TakeSeat:
-    entropy = m.entropy
-    return TakeSeat(entropy=entropy)
+    return TakeSeat(entropy=m.entropy)
 
 
 def fill_take_seat(m: match_pb2.TakeSeat, s: TakeSeat) -> None:
@@ -256,25 +304,66 @@ def fill_take_seat(m: match_pb2.TakeSeat, s: TakeSeat) -> None:
     m.entropy = s.entropy
 
 
-def read_return_to_seat(m: match_pb2.ReturnToSeat) -> ReturnToSeat:  # noqa: ARG001
+def encode_take_seat(s: TakeSeat) -> bytes:
+    m = match_pb2.TakeSeat()
+    fill_take_seat(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_take_seat(stored: bytes) -> TakeSeat:
+    try:
+        m = match_pb2.TakeSeat.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TakeSeat", str(error)) from error
+    return read_take_seat(m)
+
+
+def read_return_to_seat(m: match_pb2.ReturnToSeat) -> ReturnToSeat:
     return ReturnToSeat()
 
 
-def fill_return_to_seat(m: match_pb2.ReturnToSeat, s: ReturnToSeat) -> None:  # noqa: ARG001
+def fill_return_to_seat(m: match_pb2.ReturnToSeat, s: ReturnToSeat) -> None:
     m.SetInParent()
 
 
-def read_resign(m: match_pb2.Resign) -> Resign:  # noqa: ARG001
+def encode_return_to_seat(s: ReturnToSeat) -> bytes:
+    m = match_pb2.ReturnToSeat()
+    fill_return_to_seat(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_return_to_seat(stored: bytes) -> ReturnToSeat:
+    try:
+        m = match_pb2.ReturnToSeat.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ReturnToSeat", str(error)) from error
+    return read_return_to_seat(m)
+
+
+def read_resign(m: match_pb2.Resign) -> Resign:
     return Resign()
 
 
-def fill_resign(m: match_pb2.Resign, s: Resign) -> None:  # noqa: ARG001
+def fill_resign(m: match_pb2.Resign, s: Resign) -> None:
     m.SetInParent()
 
 
+def encode_resign(s: Resign) -> bytes:
+    m = match_pb2.Resign()
+    fill_resign(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_resign(stored: bytes) -> Resign:
+    try:
+        m = match_pb2.Resign.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Resign", str(error)) from error
+    return read_resign(m)
+
+
 def read_pause(m: match_pb2.Pause) -> Pause:
-    reason = m.reason
-    return Pause(reason=reason)
+    return Pause(reason=m.reason)
 
 
 def fill_pause(m: match_pb2.Pause, s: Pause) -> None:
@@ -282,9 +371,22 @@ def fill_pause(m: match_pb2.Pause, s: Pause) -> None:
     m.reason = s.reason
 
 
+def encode_pause(s: Pause) -> bytes:
+    m = match_pb2.Pause()
+    fill_pause(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_pause(stored: bytes) -> Pause:
+    try:
+        m = match_pb2.Pause.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Pause", str(error)) from error
+    return read_pause(m)
+
+
 def read_resume(m: match_pb2.Resume) -> Resume:
-    reason = m.reason
-    return Resume(reason=reason)
+    return Resume(reason=m.reason)
 
 
 def fill_resume(m: match_pb2.Resume, s: Resume) -> None:
@@ -292,10 +394,22 @@ def fill_resume(m: match_pb2.Resume, s: Resume) -> None:
     m.reason = s.reason
 
 
+def encode_resume(s: Resume) -> bytes:
+    m = match_pb2.Resume()
+    fill_resume(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_resume(stored: bytes) -> Resume:
+    try:
+        m = match_pb2.Resume.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Resume", str(error)) from error
+    return read_resume(m)
+
+
 def read_adjudicate(m: match_pb2.Adjudicate) -> Adjudicate:
-    places = tuple(m.places)
-    reason = m.reason
-    return Adjudicate(places=places, reason=reason)
+    return Adjudicate(places=tuple(m.places), reason=m.reason)
 
 
 def fill_adjudicate(m: match_pb2.Adjudicate, s: Adjudicate) -> None:
@@ -305,9 +419,22 @@ def fill_adjudicate(m: match_pb2.Adjudicate, s: Adjudicate) -> None:
     m.reason = s.reason
 
 
+def encode_adjudicate(s: Adjudicate) -> bytes:
+    m = match_pb2.Adjudicate()
+    fill_adjudicate(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_adjudicate(stored: bytes) -> Adjudicate:
+    try:
+        m = match_pb2.Adjudicate.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Adjudicate", str(error)) from error
+    return read_adjudicate(m)
+
+
 def read_abort(m: match_pb2.Abort) -> Abort:
-    reason = m.reason
-    return Abort(reason=reason)
+    return Abort(reason=m.reason)
 
 
 def fill_abort(m: match_pb2.Abort, s: Abort) -> None:
@@ -315,10 +442,22 @@ def fill_abort(m: match_pb2.Abort, s: Abort) -> None:
     m.reason = s.reason
 
 
+def encode_abort(s: Abort) -> bytes:
+    m = match_pb2.Abort()
+    fill_abort(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_abort(stored: bytes) -> Abort:
+    try:
+        m = match_pb2.Abort.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Abort", str(error)) from error
+    return read_abort(m)
+
+
 def read_substitute_computer(m: match_pb2.SubstituteComputer) -> SubstituteComputer:
-    seat = m.seat
-    reason = m.reason
-    return SubstituteComputer(seat=seat, reason=reason)
+    return SubstituteComputer(seat=m.seat, reason=m.reason)
 
 
 def fill_substitute_computer(m: match_pb2.SubstituteComputer, s: SubstituteComputer) -> None:
@@ -327,11 +466,22 @@ def fill_substitute_computer(m: match_pb2.SubstituteComputer, s: SubstituteCompu
     m.reason = s.reason
 
 
+def encode_substitute_computer(s: SubstituteComputer) -> bytes:
+    m = match_pb2.SubstituteComputer()
+    fill_substitute_computer(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_substitute_computer(stored: bytes) -> SubstituteComputer:
+    try:
+        m = match_pb2.SubstituteComputer.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SubstituteComputer", str(error)) from error
+    return read_substitute_computer(m)
+
+
 def read_credit_clock(m: match_pb2.CreditClock) -> CreditClock:
-    from_ms = m.from_ms
-    to_ms = m.to_ms
-    cause = _enum(_CREDIT_CAUSE, m.cause, "CreditClock.cause")
-    return CreditClock(from_ms=from_ms, to_ms=to_ms, cause=cause)
+    return CreditClock(from_ms=m.from_ms, to_ms=m.to_ms, cause=_CREDIT_CAUSE[m.cause])
 
 
 def fill_credit_clock(m: match_pb2.CreditClock, s: CreditClock) -> None:
@@ -341,9 +491,22 @@ def fill_credit_clock(m: match_pb2.CreditClock, s: CreditClock) -> None:
     m.cause = s.cause
 
 
+def encode_credit_clock(s: CreditClock) -> bytes:
+    m = match_pb2.CreditClock()
+    fill_credit_clock(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_credit_clock(stored: bytes) -> CreditClock:
+    try:
+        m = match_pb2.CreditClock.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("CreditClock", str(error)) from error
+    return read_credit_clock(m)
+
+
 def read_deadline_passed(m: match_pb2.DeadlinePassed) -> DeadlinePassed:
-    moves = tuple([read_seat_move(x) for x in m.moves])
-    return DeadlinePassed(moves=moves)
+    return DeadlinePassed(moves=tuple([read_seat_move(x) for x in m.moves]))
 
 
 def fill_deadline_passed(m: match_pb2.DeadlinePassed, s: DeadlinePassed) -> None:
@@ -352,11 +515,22 @@ def fill_deadline_passed(m: match_pb2.DeadlinePassed, s: DeadlinePassed) -> None
         fill_seat_move(m.moves.add(), x)
 
 
+def encode_deadline_passed(s: DeadlinePassed) -> bytes:
+    m = match_pb2.DeadlinePassed()
+    fill_deadline_passed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_deadline_passed(stored: bytes) -> DeadlinePassed:
+    try:
+        m = match_pb2.DeadlinePassed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("DeadlinePassed", str(error)) from error
+    return read_deadline_passed(m)
+
+
 def read_seat_move(m: match_pb2.SeatMove) -> SeatMove:
-    seat = m.seat
-    command = m.command
-    by_computer = m.by_computer
-    return SeatMove(seat=seat, command=command, by_computer=by_computer)
+    return SeatMove(seat=m.seat, command=m.command, by_computer=m.by_computer)
 
 
 def fill_seat_move(m: match_pb2.SeatMove, s: SeatMove) -> None:
@@ -366,30 +540,33 @@ def fill_seat_move(m: match_pb2.SeatMove, s: SeatMove) -> None:
     m.by_computer = s.by_computer
 
 
+def encode_seat_move(s: SeatMove) -> bytes:
+    m = match_pb2.SeatMove()
+    fill_seat_move(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_move(stored: bytes) -> SeatMove:
+    try:
+        m = match_pb2.SeatMove.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatMove", str(error)) from error
+    return read_seat_move(m)
+
+
 def read_match_opened(m: match_pb2.MatchOpened) -> MatchOpened:
-    game = m.game
-    options = tuple([read_option(x) for x in m.options])
-    seats = tuple([read_seat_setup(x) for x in m.seats])
-    commitment = m.commitment
-    server_seed = m.server_seed
-    tournament_id = m.tournament_id
-    round = m.round
-    pod = m.pod
-    thinking_percent = m.thinking_percent
-    deal_context = m.deal_context
-    opened_at_ms = m.opened_at_ms
     return MatchOpened(
-        game=game,
-        options=options,
-        seats=seats,
-        commitment=commitment,
-        server_seed=server_seed,
-        tournament_id=tournament_id,
-        round=round,
-        pod=pod,
-        thinking_percent=thinking_percent,
-        deal_context=deal_context,
-        opened_at_ms=opened_at_ms,
+        game=m.game,
+        options=tuple([read_option(x) for x in m.options]),
+        seats=tuple([read_seat_setup(x) for x in m.seats]),
+        commitment=m.commitment,
+        server_seed=m.server_seed,
+        tournament_id=m.tournament_id,
+        round=m.round,
+        pod=m.pod,
+        thinking_percent=m.thinking_percent,
+        deal_context=m.deal_context,
+        opened_at_ms=m.opened_at_ms,
     )
 
 
@@ -410,10 +587,22 @@ def fill_match_opened(m: match_pb2.MatchOpened, s: MatchOpened) -> None:
     m.opened_at_ms = s.opened_at_ms
 
 
+def encode_match_opened(s: MatchOpened) -> bytes:
+    m = match_pb2.MatchOpened()
+    fill_match_opened(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_match_opened(stored: bytes) -> MatchOpened:
+    try:
+        m = match_pb2.MatchOpened.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MatchOpened", str(error)) from error
+    return read_match_opened(m)
+
+
 def read_seat_taken(m: match_pb2.SeatTaken) -> SeatTaken:
-    seat = m.seat
-    entropy = m.entropy
-    return SeatTaken(seat=seat, entropy=entropy)
+    return SeatTaken(seat=m.seat, entropy=m.entropy)
 
 
 def fill_seat_taken(m: match_pb2.SeatTaken, s: SeatTaken) -> None:
@@ -422,9 +611,22 @@ def fill_seat_taken(m: match_pb2.SeatTaken, s: SeatTaken) -> None:
     m.entropy = s.entropy
 
 
+def encode_seat_taken(s: SeatTaken) -> bytes:
+    m = match_pb2.SeatTaken()
+    fill_seat_taken(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_taken(stored: bytes) -> SeatTaken:
+    try:
+        m = match_pb2.SeatTaken.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatTaken", str(error)) from error
+    return read_seat_taken(m)
+
+
 def read_match_started(m: match_pb2.MatchStarted) -> MatchStarted:
-    player_entropy = m.player_entropy
-    return MatchStarted(player_entropy=player_entropy)
+    return MatchStarted(player_entropy=m.player_entropy)
 
 
 def fill_match_started(m: match_pb2.MatchStarted, s: MatchStarted) -> None:
@@ -432,12 +634,24 @@ def fill_match_started(m: match_pb2.MatchStarted, s: MatchStarted) -> None:
     m.player_entropy = s.player_entropy
 
 
+def encode_match_started(s: MatchStarted) -> bytes:
+    m = match_pb2.MatchStarted()
+    fill_match_started(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_match_started(stored: bytes) -> MatchStarted:
+    try:
+        m = match_pb2.MatchStarted.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MatchStarted", str(error)) from error
+    return read_match_started(m)
+
+
 def read_decision_opened(m: match_pb2.DecisionOpened) -> DecisionOpened:
-    decision_id = m.decision_id
-    seats = tuple(m.seats)
-    what_for = m.what_for
-    due_ms = m.due_ms
-    return DecisionOpened(decision_id=decision_id, seats=seats, what_for=what_for, due_ms=due_ms)
+    return DecisionOpened(
+        decision_id=m.decision_id, seats=tuple(m.seats), what_for=m.what_for, due_ms=m.due_ms
+    )
 
 
 def fill_decision_opened(m: match_pb2.DecisionOpened, s: DecisionOpened) -> None:
@@ -449,9 +663,22 @@ def fill_decision_opened(m: match_pb2.DecisionOpened, s: DecisionOpened) -> None
     m.due_ms = s.due_ms
 
 
+def encode_decision_opened(s: DecisionOpened) -> bytes:
+    m = match_pb2.DecisionOpened()
+    fill_decision_opened(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_decision_opened(stored: bytes) -> DecisionOpened:
+    try:
+        m = match_pb2.DecisionOpened.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("DecisionOpened", str(error)) from error
+    return read_decision_opened(m)
+
+
 def read_decision_missed(m: match_pb2.DecisionMissed) -> DecisionMissed:
-    seat = m.seat
-    return DecisionMissed(seat=seat)
+    return DecisionMissed(seat=m.seat)
 
 
 def fill_decision_missed(m: match_pb2.DecisionMissed, s: DecisionMissed) -> None:
@@ -459,10 +686,22 @@ def fill_decision_missed(m: match_pb2.DecisionMissed, s: DecisionMissed) -> None
     m.seat = s.seat
 
 
+def encode_decision_missed(s: DecisionMissed) -> bytes:
+    m = match_pb2.DecisionMissed()
+    fill_decision_missed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_decision_missed(stored: bytes) -> DecisionMissed:
+    try:
+        m = match_pb2.DecisionMissed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("DecisionMissed", str(error)) from error
+    return read_decision_missed(m)
+
+
 def read_seat_taken_over(m: match_pb2.SeatTakenOver) -> SeatTakenOver:
-    seat = m.seat
-    reason = m.reason
-    return SeatTakenOver(seat=seat, reason=reason)
+    return SeatTakenOver(seat=m.seat, reason=m.reason)
 
 
 def fill_seat_taken_over(m: match_pb2.SeatTakenOver, s: SeatTakenOver) -> None:
@@ -471,9 +710,45 @@ def fill_seat_taken_over(m: match_pb2.SeatTakenOver, s: SeatTakenOver) -> None:
     m.reason = s.reason
 
 
+def encode_seat_taken_over(s: SeatTakenOver) -> bytes:
+    m = match_pb2.SeatTakenOver()
+    fill_seat_taken_over(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_taken_over(stored: bytes) -> SeatTakenOver:
+    try:
+        m = match_pb2.SeatTakenOver.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatTakenOver", str(error)) from error
+    return read_seat_taken_over(m)
+
+
+def read_seat_return_requested(m: match_pb2.SeatReturnRequested) -> SeatReturnRequested:
+    return SeatReturnRequested(seat=m.seat)
+
+
+def fill_seat_return_requested(m: match_pb2.SeatReturnRequested, s: SeatReturnRequested) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+
+
+def encode_seat_return_requested(s: SeatReturnRequested) -> bytes:
+    m = match_pb2.SeatReturnRequested()
+    fill_seat_return_requested(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_return_requested(stored: bytes) -> SeatReturnRequested:
+    try:
+        m = match_pb2.SeatReturnRequested.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatReturnRequested", str(error)) from error
+    return read_seat_return_requested(m)
+
+
 def read_seat_returned(m: match_pb2.SeatReturned) -> SeatReturned:
-    seat = m.seat
-    return SeatReturned(seat=seat)
+    return SeatReturned(seat=m.seat)
 
 
 def fill_seat_returned(m: match_pb2.SeatReturned, s: SeatReturned) -> None:
@@ -481,9 +756,22 @@ def fill_seat_returned(m: match_pb2.SeatReturned, s: SeatReturned) -> None:
     m.seat = s.seat
 
 
+def encode_seat_returned(s: SeatReturned) -> bytes:
+    m = match_pb2.SeatReturned()
+    fill_seat_returned(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_returned(stored: bytes) -> SeatReturned:
+    try:
+        m = match_pb2.SeatReturned.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatReturned", str(error)) from error
+    return read_seat_returned(m)
+
+
 def read_seat_resigned(m: match_pb2.SeatResigned) -> SeatResigned:
-    seat = m.seat
-    return SeatResigned(seat=seat)
+    return SeatResigned(seat=m.seat)
 
 
 def fill_seat_resigned(m: match_pb2.SeatResigned, s: SeatResigned) -> None:
@@ -491,10 +779,22 @@ def fill_seat_resigned(m: match_pb2.SeatResigned, s: SeatResigned) -> None:
     m.seat = s.seat
 
 
+def encode_seat_resigned(s: SeatResigned) -> bytes:
+    m = match_pb2.SeatResigned()
+    fill_seat_resigned(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_resigned(stored: bytes) -> SeatResigned:
+    try:
+        m = match_pb2.SeatResigned.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatResigned", str(error)) from error
+    return read_seat_resigned(m)
+
+
 def read_match_paused(m: match_pb2.MatchPaused) -> MatchPaused:
-    at_ms = m.at_ms
-    reason = m.reason
-    return MatchPaused(at_ms=at_ms, reason=reason)
+    return MatchPaused(at_ms=m.at_ms, reason=m.reason)
 
 
 def fill_match_paused(m: match_pb2.MatchPaused, s: MatchPaused) -> None:
@@ -503,9 +803,22 @@ def fill_match_paused(m: match_pb2.MatchPaused, s: MatchPaused) -> None:
     m.reason = s.reason
 
 
+def encode_match_paused(s: MatchPaused) -> bytes:
+    m = match_pb2.MatchPaused()
+    fill_match_paused(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_match_paused(stored: bytes) -> MatchPaused:
+    try:
+        m = match_pb2.MatchPaused.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MatchPaused", str(error)) from error
+    return read_match_paused(m)
+
+
 def read_match_resumed(m: match_pb2.MatchResumed) -> MatchResumed:
-    at_ms = m.at_ms
-    return MatchResumed(at_ms=at_ms)
+    return MatchResumed(at_ms=m.at_ms)
 
 
 def fill_match_resumed(m: match_pb2.MatchResumed, s: MatchResumed) -> None:
@@ -513,11 +826,22 @@ def fill_match_resumed(m: match_pb2.MatchResumed, s: MatchResumed) -> None:
     m.at_ms = s.at_ms
 
 
+def encode_match_resumed(s: MatchResumed) -> bytes:
+    m = match_pb2.MatchResumed()
+    fill_match_resumed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_match_resumed(stored: bytes) -> MatchResumed:
+    try:
+        m = match_pb2.MatchResumed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MatchResumed", str(error)) from error
+    return read_match_resumed(m)
+
+
 def read_clock_credited(m: match_pb2.ClockCredited) -> ClockCredited:
-    from_ms = m.from_ms
-    to_ms = m.to_ms
-    cause = _enum(_CREDIT_CAUSE, m.cause, "ClockCredited.cause")
-    return ClockCredited(from_ms=from_ms, to_ms=to_ms, cause=cause)
+    return ClockCredited(from_ms=m.from_ms, to_ms=m.to_ms, cause=_CREDIT_CAUSE[m.cause])
 
 
 def fill_clock_credited(m: match_pb2.ClockCredited, s: ClockCredited) -> None:
@@ -527,20 +851,28 @@ def fill_clock_credited(m: match_pb2.ClockCredited, s: ClockCredited) -> None:
     m.cause = s.cause
 
 
+def encode_clock_credited(s: ClockCredited) -> bytes:
+    m = match_pb2.ClockCredited()
+    fill_clock_credited(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_clock_credited(stored: bytes) -> ClockCredited:
+    try:
+        m = match_pb2.ClockCredited.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ClockCredited", str(error)) from error
+    return read_clock_credited(m)
+
+
 def read_match_ended(m: match_pb2.MatchEnded) -> MatchEnded:
-    termination = _enum(_TERMINATION, m.termination, "MatchEnded.termination")
-    places = tuple(m.places)
-    totals = tuple(m.totals)
-    position_hash = m.position_hash
-    reason = m.reason
-    at_ms = m.at_ms
     return MatchEnded(
-        termination=termination,
-        places=places,
-        totals=totals,
-        position_hash=position_hash,
-        reason=reason,
-        at_ms=at_ms,
+        termination=_TERMINATION[m.termination],
+        places=tuple(m.places),
+        totals=tuple(m.totals),
+        position_hash=m.position_hash,
+        reason=m.reason,
+        at_ms=m.at_ms,
     )
 
 
@@ -556,10 +888,22 @@ def fill_match_ended(m: match_pb2.MatchEnded, s: MatchEnded) -> None:
     m.at_ms = s.at_ms
 
 
+def encode_match_ended(s: MatchEnded) -> bytes:
+    m = match_pb2.MatchEnded()
+    fill_match_ended(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_match_ended(stored: bytes) -> MatchEnded:
+    try:
+        m = match_pb2.MatchEnded.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MatchEnded", str(error)) from error
+    return read_match_ended(m)
+
+
 def read_sounding_choose_initial(m: sounding_pb2.SoundingChooseInitial) -> SoundingChooseInitial:
-    first = m.first
-    second = m.second
-    return SoundingChooseInitial(first=first, second=second)
+    return SoundingChooseInitial(first=m.first, second=m.second)
 
 
 def fill_sounding_choose_initial(m: sounding_pb2.SoundingChooseInitial, s: SoundingChooseInitial) -> None:
@@ -568,9 +912,22 @@ def fill_sounding_choose_initial(m: sounding_pb2.SoundingChooseInitial, s: Sound
     m.second = s.second
 
 
+def encode_sounding_choose_initial(s: SoundingChooseInitial) -> bytes:
+    m = sounding_pb2.SoundingChooseInitial()
+    fill_sounding_choose_initial(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_choose_initial(stored: bytes) -> SoundingChooseInitial:
+    try:
+        m = sounding_pb2.SoundingChooseInitial.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingChooseInitial", str(error)) from error
+    return read_sounding_choose_initial(m)
+
+
 def read_sounding_take_discard(m: sounding_pb2.SoundingTakeDiscard) -> SoundingTakeDiscard:
-    cell = m.cell if m.HasField("cell") else None
-    return SoundingTakeDiscard(cell=cell)
+    return SoundingTakeDiscard(cell=m.cell if m.HasField("cell") else None)
 
 
 def fill_sounding_take_discard(m: sounding_pb2.SoundingTakeDiscard, s: SoundingTakeDiscard) -> None:
@@ -579,17 +936,44 @@ def fill_sounding_take_discard(m: sounding_pb2.SoundingTakeDiscard, s: SoundingT
         m.cell = s.cell
 
 
-def read_sounding_draw(m: sounding_pb2.SoundingDraw) -> SoundingDraw:  # noqa: ARG001
+def encode_sounding_take_discard(s: SoundingTakeDiscard) -> bytes:
+    m = sounding_pb2.SoundingTakeDiscard()
+    fill_sounding_take_discard(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_take_discard(stored: bytes) -> SoundingTakeDiscard:
+    try:
+        m = sounding_pb2.SoundingTakeDiscard.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingTakeDiscard", str(error)) from error
+    return read_sounding_take_discard(m)
+
+
+def read_sounding_draw(m: sounding_pb2.SoundingDraw) -> SoundingDraw:
     return SoundingDraw()
 
 
-def fill_sounding_draw(m: sounding_pb2.SoundingDraw, s: SoundingDraw) -> None:  # noqa: ARG001
+def fill_sounding_draw(m: sounding_pb2.SoundingDraw, s: SoundingDraw) -> None:
     m.SetInParent()
 
 
+def encode_sounding_draw(s: SoundingDraw) -> bytes:
+    m = sounding_pb2.SoundingDraw()
+    fill_sounding_draw(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_draw(stored: bytes) -> SoundingDraw:
+    try:
+        m = sounding_pb2.SoundingDraw.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingDraw", str(error)) from error
+    return read_sounding_draw(m)
+
+
 def read_sounding_place(m: sounding_pb2.SoundingPlace) -> SoundingPlace:
-    cell = m.cell
-    return SoundingPlace(cell=cell)
+    return SoundingPlace(cell=m.cell)
 
 
 def fill_sounding_place(m: sounding_pb2.SoundingPlace, s: SoundingPlace) -> None:
@@ -597,9 +981,22 @@ def fill_sounding_place(m: sounding_pb2.SoundingPlace, s: SoundingPlace) -> None
     m.cell = s.cell
 
 
+def encode_sounding_place(s: SoundingPlace) -> bytes:
+    m = sounding_pb2.SoundingPlace()
+    fill_sounding_place(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_place(stored: bytes) -> SoundingPlace:
+    try:
+        m = sounding_pb2.SoundingPlace.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingPlace", str(error)) from error
+    return read_sounding_place(m)
+
+
 def read_sounding_throw_and_flip(m: sounding_pb2.SoundingThrowAndFlip) -> SoundingThrowAndFlip:
-    cell = m.cell
-    return SoundingThrowAndFlip(cell=cell)
+    return SoundingThrowAndFlip(cell=m.cell)
 
 
 def fill_sounding_throw_and_flip(m: sounding_pb2.SoundingThrowAndFlip, s: SoundingThrowAndFlip) -> None:
@@ -607,9 +1004,22 @@ def fill_sounding_throw_and_flip(m: sounding_pb2.SoundingThrowAndFlip, s: Soundi
     m.cell = s.cell
 
 
+def encode_sounding_throw_and_flip(s: SoundingThrowAndFlip) -> bytes:
+    m = sounding_pb2.SoundingThrowAndFlip()
+    fill_sounding_throw_and_flip(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_throw_and_flip(stored: bytes) -> SoundingThrowAndFlip:
+    try:
+        m = sounding_pb2.SoundingThrowAndFlip.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingThrowAndFlip", str(error)) from error
+    return read_sounding_throw_and_flip(m)
+
+
 def read_sounding_flip(m: sounding_pb2.SoundingFlip) -> SoundingFlip:
-    cell = m.cell
-    return SoundingFlip(cell=cell)
+    return SoundingFlip(cell=m.cell)
 
 
 def fill_sounding_flip(m: sounding_pb2.SoundingFlip, s: SoundingFlip) -> None:
@@ -617,20 +1027,44 @@ def fill_sounding_flip(m: sounding_pb2.SoundingFlip, s: SoundingFlip) -> None:
     m.cell = s.cell
 
 
-def read_sounding_undo_take(m: sounding_pb2.SoundingUndoTake) -> SoundingUndoTake:  # noqa: ARG001
+def encode_sounding_flip(s: SoundingFlip) -> bytes:
+    m = sounding_pb2.SoundingFlip()
+    fill_sounding_flip(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_flip(stored: bytes) -> SoundingFlip:
+    try:
+        m = sounding_pb2.SoundingFlip.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingFlip", str(error)) from error
+    return read_sounding_flip(m)
+
+
+def read_sounding_undo_take(m: sounding_pb2.SoundingUndoTake) -> SoundingUndoTake:
     return SoundingUndoTake()
 
 
-def fill_sounding_undo_take(m: sounding_pb2.SoundingUndoTake, s: SoundingUndoTake) -> None:  # noqa: ARG001
+def fill_sounding_undo_take(m: sounding_pb2.SoundingUndoTake, s: SoundingUndoTake) -> None:
     m.SetInParent()
 
 
+def encode_sounding_undo_take(s: SoundingUndoTake) -> bytes:
+    m = sounding_pb2.SoundingUndoTake()
+    fill_sounding_undo_take(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_undo_take(stored: bytes) -> SoundingUndoTake:
+    try:
+        m = sounding_pb2.SoundingUndoTake.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingUndoTake", str(error)) from error
+    return read_sounding_undo_take(m)
+
+
 def read_sounding_dealt(m: sounding_pb2.SoundingDealt) -> SoundingDealt:
-    deal = m.deal
-    order = m.order
-    upcard = m.upcard
-    discard_pile = m.discard_pile
-    return SoundingDealt(deal=deal, order=order, upcard=upcard, discard_pile=discard_pile)
+    return SoundingDealt(deal=m.deal, order=m.order, upcard=m.upcard, discard_pile=m.discard_pile)
 
 
 def fill_sounding_dealt(m: sounding_pb2.SoundingDealt, s: SoundingDealt) -> None:
@@ -641,11 +1075,22 @@ def fill_sounding_dealt(m: sounding_pb2.SoundingDealt, s: SoundingDealt) -> None
     m.discard_pile = s.discard_pile
 
 
+def encode_sounding_dealt(s: SoundingDealt) -> bytes:
+    m = sounding_pb2.SoundingDealt()
+    fill_sounding_dealt(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_dealt(stored: bytes) -> SoundingDealt:
+    try:
+        m = sounding_pb2.SoundingDealt.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingDealt", str(error)) from error
+    return read_sounding_dealt(m)
+
+
 def read_sounding_initial_chosen(m: sounding_pb2.SoundingInitialChosen) -> SoundingInitialChosen:
-    seat = m.seat
-    first = m.first
-    second = m.second
-    return SoundingInitialChosen(seat=seat, first=first, second=second)
+    return SoundingInitialChosen(seat=m.seat, first=m.first, second=m.second)
 
 
 def fill_sounding_initial_chosen(m: sounding_pb2.SoundingInitialChosen, s: SoundingInitialChosen) -> None:
@@ -655,9 +1100,22 @@ def fill_sounding_initial_chosen(m: sounding_pb2.SoundingInitialChosen, s: Sound
     m.second = s.second
 
 
+def encode_sounding_initial_chosen(s: SoundingInitialChosen) -> bytes:
+    m = sounding_pb2.SoundingInitialChosen()
+    fill_sounding_initial_chosen(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_initial_chosen(stored: bytes) -> SoundingInitialChosen:
+    try:
+        m = sounding_pb2.SoundingInitialChosen.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingInitialChosen", str(error)) from error
+    return read_sounding_initial_chosen(m)
+
+
 def read_sounding_initial_revealed(m: sounding_pb2.SoundingInitialRevealed) -> SoundingInitialRevealed:
-    opener = m.opener if m.HasField("opener") else None
-    return SoundingInitialRevealed(opener=opener)
+    return SoundingInitialRevealed(opener=m.opener if m.HasField("opener") else None)
 
 
 def fill_sounding_initial_revealed(
@@ -668,10 +1126,22 @@ def fill_sounding_initial_revealed(
         m.opener = s.opener
 
 
+def encode_sounding_initial_revealed(s: SoundingInitialRevealed) -> bytes:
+    m = sounding_pb2.SoundingInitialRevealed()
+    fill_sounding_initial_revealed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_initial_revealed(stored: bytes) -> SoundingInitialRevealed:
+    try:
+        m = sounding_pb2.SoundingInitialRevealed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingInitialRevealed", str(error)) from error
+    return read_sounding_initial_revealed(m)
+
+
 def read_sounding_opener_drawn(m: sounding_pb2.SoundingOpenerDrawn) -> SoundingOpenerDrawn:
-    tied = tuple(m.tied)
-    opener = m.opener
-    return SoundingOpenerDrawn(tied=tied, opener=opener)
+    return SoundingOpenerDrawn(tied=tuple(m.tied), opener=m.opener)
 
 
 def fill_sounding_opener_drawn(m: sounding_pb2.SoundingOpenerDrawn, s: SoundingOpenerDrawn) -> None:
@@ -681,11 +1151,22 @@ def fill_sounding_opener_drawn(m: sounding_pb2.SoundingOpenerDrawn, s: SoundingO
     m.opener = s.opener
 
 
+def encode_sounding_opener_drawn(s: SoundingOpenerDrawn) -> bytes:
+    m = sounding_pb2.SoundingOpenerDrawn()
+    fill_sounding_opener_drawn(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_opener_drawn(stored: bytes) -> SoundingOpenerDrawn:
+    try:
+        m = sounding_pb2.SoundingOpenerDrawn.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingOpenerDrawn", str(error)) from error
+    return read_sounding_opener_drawn(m)
+
+
 def read_sounding_card_drawn(m: sounding_pb2.SoundingCardDrawn) -> SoundingCardDrawn:
-    seat = m.seat
-    card = m.card
-    face_up = m.face_up
-    return SoundingCardDrawn(seat=seat, card=card, face_up=face_up)
+    return SoundingCardDrawn(seat=m.seat, card=m.card, face_up=m.face_up)
 
 
 def fill_sounding_card_drawn(m: sounding_pb2.SoundingCardDrawn, s: SoundingCardDrawn) -> None:
@@ -695,10 +1176,22 @@ def fill_sounding_card_drawn(m: sounding_pb2.SoundingCardDrawn, s: SoundingCardD
     m.face_up = s.face_up
 
 
+def encode_sounding_card_drawn(s: SoundingCardDrawn) -> bytes:
+    m = sounding_pb2.SoundingCardDrawn()
+    fill_sounding_card_drawn(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_card_drawn(stored: bytes) -> SoundingCardDrawn:
+    try:
+        m = sounding_pb2.SoundingCardDrawn.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingCardDrawn", str(error)) from error
+    return read_sounding_card_drawn(m)
+
+
 def read_sounding_discard_taken(m: sounding_pb2.SoundingDiscardTaken) -> SoundingDiscardTaken:
-    seat = m.seat
-    card = m.card
-    return SoundingDiscardTaken(seat=seat, card=card)
+    return SoundingDiscardTaken(seat=m.seat, card=m.card)
 
 
 def fill_sounding_discard_taken(m: sounding_pb2.SoundingDiscardTaken, s: SoundingDiscardTaken) -> None:
@@ -707,10 +1200,22 @@ def fill_sounding_discard_taken(m: sounding_pb2.SoundingDiscardTaken, s: Soundin
     m.card = s.card
 
 
+def encode_sounding_discard_taken(s: SoundingDiscardTaken) -> bytes:
+    m = sounding_pb2.SoundingDiscardTaken()
+    fill_sounding_discard_taken(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_discard_taken(stored: bytes) -> SoundingDiscardTaken:
+    try:
+        m = sounding_pb2.SoundingDiscardTaken.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingDiscardTaken", str(error)) from error
+    return read_sounding_discard_taken(m)
+
+
 def read_sounding_take_undone(m: sounding_pb2.SoundingTakeUndone) -> SoundingTakeUndone:
-    seat = m.seat
-    card = m.card
-    return SoundingTakeUndone(seat=seat, card=card)
+    return SoundingTakeUndone(seat=m.seat, card=m.card)
 
 
 def fill_sounding_take_undone(m: sounding_pb2.SoundingTakeUndone, s: SoundingTakeUndone) -> None:
@@ -719,13 +1224,28 @@ def fill_sounding_take_undone(m: sounding_pb2.SoundingTakeUndone, s: SoundingTak
     m.card = s.card
 
 
+def encode_sounding_take_undone(s: SoundingTakeUndone) -> bytes:
+    m = sounding_pb2.SoundingTakeUndone()
+    fill_sounding_take_undone(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_take_undone(stored: bytes) -> SoundingTakeUndone:
+    try:
+        m = sounding_pb2.SoundingTakeUndone.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingTakeUndone", str(error)) from error
+    return read_sounding_take_undone(m)
+
+
 def read_sounding_card_placed(m: sounding_pb2.SoundingCardPlaced) -> SoundingCardPlaced:
-    seat = m.seat
-    cell = m.cell
-    card = m.card
-    replaced = m.replaced if m.HasField("replaced") else None
-    from_discard = m.from_discard
-    return SoundingCardPlaced(seat=seat, cell=cell, card=card, replaced=replaced, from_discard=from_discard)
+    return SoundingCardPlaced(
+        seat=m.seat,
+        cell=m.cell,
+        card=m.card,
+        replaced=m.replaced if m.HasField("replaced") else None,
+        from_discard=m.from_discard,
+    )
 
 
 def fill_sounding_card_placed(m: sounding_pb2.SoundingCardPlaced, s: SoundingCardPlaced) -> None:
@@ -738,10 +1258,22 @@ def fill_sounding_card_placed(m: sounding_pb2.SoundingCardPlaced, s: SoundingCar
     m.from_discard = s.from_discard
 
 
+def encode_sounding_card_placed(s: SoundingCardPlaced) -> bytes:
+    m = sounding_pb2.SoundingCardPlaced()
+    fill_sounding_card_placed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_card_placed(stored: bytes) -> SoundingCardPlaced:
+    try:
+        m = sounding_pb2.SoundingCardPlaced.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingCardPlaced", str(error)) from error
+    return read_sounding_card_placed(m)
+
+
 def read_sounding_card_thrown(m: sounding_pb2.SoundingCardThrown) -> SoundingCardThrown:
-    seat = m.seat
-    card = m.card
-    return SoundingCardThrown(seat=seat, card=card)
+    return SoundingCardThrown(seat=m.seat, card=m.card)
 
 
 def fill_sounding_card_thrown(m: sounding_pb2.SoundingCardThrown, s: SoundingCardThrown) -> None:
@@ -750,11 +1282,22 @@ def fill_sounding_card_thrown(m: sounding_pb2.SoundingCardThrown, s: SoundingCar
     m.card = s.card
 
 
+def encode_sounding_card_thrown(s: SoundingCardThrown) -> bytes:
+    m = sounding_pb2.SoundingCardThrown()
+    fill_sounding_card_thrown(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_card_thrown(stored: bytes) -> SoundingCardThrown:
+    try:
+        m = sounding_pb2.SoundingCardThrown.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingCardThrown", str(error)) from error
+    return read_sounding_card_thrown(m)
+
+
 def read_sounding_cell_flipped(m: sounding_pb2.SoundingCellFlipped) -> SoundingCellFlipped:
-    seat = m.seat
-    cell = m.cell
-    card = m.card
-    return SoundingCellFlipped(seat=seat, cell=cell, card=card)
+    return SoundingCellFlipped(seat=m.seat, cell=m.cell, card=m.card)
 
 
 def fill_sounding_cell_flipped(m: sounding_pb2.SoundingCellFlipped, s: SoundingCellFlipped) -> None:
@@ -764,12 +1307,22 @@ def fill_sounding_cell_flipped(m: sounding_pb2.SoundingCellFlipped, s: SoundingC
     m.card = s.card
 
 
+def encode_sounding_cell_flipped(s: SoundingCellFlipped) -> bytes:
+    m = sounding_pb2.SoundingCellFlipped()
+    fill_sounding_cell_flipped(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_cell_flipped(stored: bytes) -> SoundingCellFlipped:
+    try:
+        m = sounding_pb2.SoundingCellFlipped.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingCellFlipped", str(error)) from error
+    return read_sounding_cell_flipped(m)
+
+
 def read_sounding_column_swallowed(m: sounding_pb2.SoundingColumnSwallowed) -> SoundingColumnSwallowed:
-    seat = m.seat
-    column = m.column
-    card = m.card
-    beneath = m.beneath
-    return SoundingColumnSwallowed(seat=seat, column=column, card=card, beneath=beneath)
+    return SoundingColumnSwallowed(seat=m.seat, column=m.column, card=m.card, beneath=m.beneath)
 
 
 def fill_sounding_column_swallowed(
@@ -782,9 +1335,22 @@ def fill_sounding_column_swallowed(
     m.beneath = s.beneath
 
 
+def encode_sounding_column_swallowed(s: SoundingColumnSwallowed) -> bytes:
+    m = sounding_pb2.SoundingColumnSwallowed()
+    fill_sounding_column_swallowed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_column_swallowed(stored: bytes) -> SoundingColumnSwallowed:
+    try:
+        m = sounding_pb2.SoundingColumnSwallowed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingColumnSwallowed", str(error)) from error
+    return read_sounding_column_swallowed(m)
+
+
 def read_sounding_discard_reshuffled(m: sounding_pb2.SoundingDiscardReshuffled) -> SoundingDiscardReshuffled:
-    stock = m.stock
-    return SoundingDiscardReshuffled(stock=stock)
+    return SoundingDiscardReshuffled(stock=m.stock)
 
 
 def fill_sounding_discard_reshuffled(
@@ -794,9 +1360,22 @@ def fill_sounding_discard_reshuffled(
     m.stock = s.stock
 
 
+def encode_sounding_discard_reshuffled(s: SoundingDiscardReshuffled) -> bytes:
+    m = sounding_pb2.SoundingDiscardReshuffled()
+    fill_sounding_discard_reshuffled(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_discard_reshuffled(stored: bytes) -> SoundingDiscardReshuffled:
+    try:
+        m = sounding_pb2.SoundingDiscardReshuffled.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingDiscardReshuffled", str(error)) from error
+    return read_sounding_discard_reshuffled(m)
+
+
 def read_sounding_deal_closed(m: sounding_pb2.SoundingDealClosed) -> SoundingDealClosed:
-    closer = m.closer
-    return SoundingDealClosed(closer=closer)
+    return SoundingDealClosed(closer=m.closer)
 
 
 def fill_sounding_deal_closed(m: sounding_pb2.SoundingDealClosed, s: SoundingDealClosed) -> None:
@@ -804,10 +1383,22 @@ def fill_sounding_deal_closed(m: sounding_pb2.SoundingDealClosed, s: SoundingDea
     m.closer = s.closer
 
 
+def encode_sounding_deal_closed(s: SoundingDealClosed) -> bytes:
+    m = sounding_pb2.SoundingDealClosed()
+    fill_sounding_deal_closed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_deal_closed(stored: bytes) -> SoundingDealClosed:
+    try:
+        m = sounding_pb2.SoundingDealClosed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingDealClosed", str(error)) from error
+    return read_sounding_deal_closed(m)
+
+
 def read_sounding_grid_revealed(m: sounding_pb2.SoundingGridRevealed) -> SoundingGridRevealed:
-    seat = m.seat
-    cells = m.cells
-    return SoundingGridRevealed(seat=seat, cells=cells)
+    return SoundingGridRevealed(seat=m.seat, cells=m.cells)
 
 
 def fill_sounding_grid_revealed(m: sounding_pb2.SoundingGridRevealed, s: SoundingGridRevealed) -> None:
@@ -816,13 +1407,28 @@ def fill_sounding_grid_revealed(m: sounding_pb2.SoundingGridRevealed, s: Soundin
     m.cells = s.cells
 
 
+def encode_sounding_grid_revealed(s: SoundingGridRevealed) -> bytes:
+    m = sounding_pb2.SoundingGridRevealed()
+    fill_sounding_grid_revealed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_grid_revealed(stored: bytes) -> SoundingGridRevealed:
+    try:
+        m = sounding_pb2.SoundingGridRevealed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingGridRevealed", str(error)) from error
+    return read_sounding_grid_revealed(m)
+
+
 def read_sounding_deal_scored(m: sounding_pb2.SoundingDealScored) -> SoundingDealScored:
-    deal = m.deal
-    raw = tuple(m.raw)
-    results = tuple(m.results)
-    doubled = m.doubled if m.HasField("doubled") else None
-    totals = tuple(m.totals)
-    return SoundingDealScored(deal=deal, raw=raw, results=results, doubled=doubled, totals=totals)
+    return SoundingDealScored(
+        deal=m.deal,
+        raw=tuple(m.raw),
+        results=tuple(m.results),
+        doubled=m.doubled if m.HasField("doubled") else None,
+        totals=tuple(m.totals),
+    )
 
 
 def fill_sounding_deal_scored(m: sounding_pb2.SoundingDealScored, s: SoundingDealScored) -> None:
@@ -838,10 +1444,22 @@ def fill_sounding_deal_scored(m: sounding_pb2.SoundingDealScored, s: SoundingDea
         m.totals.extend(s.totals)
 
 
+def encode_sounding_deal_scored(s: SoundingDealScored) -> bytes:
+    m = sounding_pb2.SoundingDealScored()
+    fill_sounding_deal_scored(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_deal_scored(stored: bytes) -> SoundingDealScored:
+    try:
+        m = sounding_pb2.SoundingDealScored.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingDealScored", str(error)) from error
+    return read_sounding_deal_scored(m)
+
+
 def read_sounding_seat_view(m: sounding_pb2.SoundingSeatView) -> SoundingSeatView:
-    cells = m.cells
-    has_chosen = m.has_chosen
-    return SoundingSeatView(cells=cells, has_chosen=has_chosen)
+    return SoundingSeatView(cells=m.cells, has_chosen=m.has_chosen)
 
 
 def fill_sounding_seat_view(m: sounding_pb2.SoundingSeatView, s: SoundingSeatView) -> None:
@@ -850,32 +1468,34 @@ def fill_sounding_seat_view(m: sounding_pb2.SoundingSeatView, s: SoundingSeatVie
     m.has_chosen = s.has_chosen
 
 
+def encode_sounding_seat_view(s: SoundingSeatView) -> bytes:
+    m = sounding_pb2.SoundingSeatView()
+    fill_sounding_seat_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_seat_view(stored: bytes) -> SoundingSeatView:
+    try:
+        m = sounding_pb2.SoundingSeatView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingSeatView", str(error)) from error
+    return read_sounding_seat_view(m)
+
+
 def read_sounding_view(m: sounding_pb2.SoundingView) -> SoundingView:
-    phase = _enum(_SOUNDING_PHASE, m.phase, "SoundingView.phase")
-    deal = m.deal
-    grids = tuple([read_sounding_seat_view(x) for x in m.grids])
-    discard_pile = m.discard_pile
-    stock_size = m.stock_size
-    turn = m.turn if m.HasField("turn") else None
-    closer = m.closer if m.HasField("closer") else None
-    last_turns = tuple(m.last_turns)
-    totals = tuple(m.totals)
-    deals = tuple([read_sounding_deal_scored(x) for x in m.deals])
-    taken = m.taken if m.HasField("taken") else None
-    drawn = m.drawn if m.HasField("drawn") else None
     return SoundingView(
-        phase=phase,
-        deal=deal,
-        grids=grids,
-        discard_pile=discard_pile,
-        stock_size=stock_size,
-        turn=turn,
-        closer=closer,
-        last_turns=last_turns,
-        totals=totals,
-        deals=deals,
-        taken=taken,
-        drawn=drawn,
+        phase=_SOUNDING_PHASE[m.phase],
+        deal=m.deal,
+        grids=tuple([read_sounding_seat_view(x) for x in m.grids]),
+        discard_pile=m.discard_pile,
+        stock_size=m.stock_size,
+        turn=m.turn if m.HasField("turn") else None,
+        closer=m.closer if m.HasField("closer") else None,
+        last_turns=tuple(m.last_turns),
+        totals=tuple(m.totals),
+        deals=tuple([read_sounding_deal_scored(x) for x in m.deals]),
+        taken=m.taken if m.HasField("taken") else None,
+        drawn=m.drawn if m.HasField("drawn") else None,
     )
 
 
@@ -903,24 +1523,30 @@ def fill_sounding_view(m: sounding_pb2.SoundingView, s: SoundingView) -> None:
         m.drawn = s.drawn
 
 
+def encode_sounding_view(s: SoundingView) -> bytes:
+    m = sounding_pb2.SoundingView()
+    fill_sounding_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_view(stored: bytes) -> SoundingView:
+    try:
+        m = sounding_pb2.SoundingView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingView", str(error)) from error
+    return read_sounding_view(m)
+
+
 def read_sounding_private_view(m: sounding_pb2.SoundingPrivateView) -> SoundingPrivateView:
-    drawn = m.drawn if m.HasField("drawn") else None
-    may_draw = m.may_draw
-    may_take = m.may_take
-    may_place = m.may_place
-    may_flip = m.may_flip
-    chosen_first = m.chosen_first if m.HasField("chosen_first") else None
-    chosen_second = m.chosen_second if m.HasField("chosen_second") else None
-    may_undo = m.may_undo
     return SoundingPrivateView(
-        drawn=drawn,
-        may_draw=may_draw,
-        may_take=may_take,
-        may_place=may_place,
-        may_flip=may_flip,
-        chosen_first=chosen_first,
-        chosen_second=chosen_second,
-        may_undo=may_undo,
+        drawn=m.drawn if m.HasField("drawn") else None,
+        may_draw=m.may_draw,
+        may_take=m.may_take,
+        may_place=m.may_place,
+        may_flip=m.may_flip,
+        chosen_first=m.chosen_first if m.HasField("chosen_first") else None,
+        chosen_second=m.chosen_second if m.HasField("chosen_second") else None,
+        may_undo=m.may_undo,
     )
 
 
@@ -939,16 +1565,29 @@ def fill_sounding_private_view(m: sounding_pb2.SoundingPrivateView, s: SoundingP
     m.may_undo = s.may_undo
 
 
+def encode_sounding_private_view(s: SoundingPrivateView) -> bytes:
+    m = sounding_pb2.SoundingPrivateView()
+    fill_sounding_private_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_private_view(stored: bytes) -> SoundingPrivateView:
+    try:
+        m = sounding_pb2.SoundingPrivateView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingPrivateView", str(error)) from error
+    return read_sounding_private_view(m)
+
+
 def read_sounding_happening(m: sounding_pb2.SoundingHappening) -> SoundingHappening:
-    kind = _enum(_SOUNDING_HAPPENING_KIND, m.kind, "SoundingHappening.kind")
-    seat = m.seat if m.HasField("seat") else None
-    cell = m.cell if m.HasField("cell") else None
-    card = m.card if m.HasField("card") else None
-    replaced = m.replaced if m.HasField("replaced") else None
-    from_discard = m.from_discard
-    cells = m.cells
     return SoundingHappening(
-        kind=kind, seat=seat, cell=cell, card=card, replaced=replaced, from_discard=from_discard, cells=cells
+        kind=_SOUNDING_HAPPENING_KIND[m.kind],
+        seat=m.seat if m.HasField("seat") else None,
+        cell=m.cell if m.HasField("cell") else None,
+        card=m.card if m.HasField("card") else None,
+        replaced=m.replaced if m.HasField("replaced") else None,
+        from_discard=m.from_discard,
+        cells=m.cells,
     )
 
 
@@ -967,37 +1606,1764 @@ def fill_sounding_happening(m: sounding_pb2.SoundingHappening, s: SoundingHappen
     m.cells = s.cells
 
 
+def encode_sounding_happening(s: SoundingHappening) -> bytes:
+    m = sounding_pb2.SoundingHappening()
+    fill_sounding_happening(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_sounding_happening(stored: bytes) -> SoundingHappening:
+    try:
+        m = sounding_pb2.SoundingHappening.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SoundingHappening", str(error)) from error
+    return read_sounding_happening(m)
+
+
 def read_command(m: entry_pb2.Command) -> Command:
     which = m.WhichOneof("kind")
     if which is None:
         raise UnknownKind("Command")
-    return _FROM_COMMAND[which](m)
+    kind: Command = _READ_COMMAND[which](getattr(m, which))
+    return kind
 
 
 def fill_command(m: entry_pb2.Command, s: Command) -> None:
     _FILL_COMMAND[type(s)](m, s)
 
 
-_FROM_COMMAND: dict[str, Callable[[Any], Command]] = {
-    "open_match": lambda m: read_open_match(m.open_match),
-    "take_seat": lambda m: read_take_seat(m.take_seat),
-    "deadline_passed": lambda m: read_deadline_passed(m.deadline_passed),
-    "return_to_seat": lambda m: read_return_to_seat(m.return_to_seat),
-    "resign": lambda m: read_resign(m.resign),
-    "pause": lambda m: read_pause(m.pause),
-    "resume": lambda m: read_resume(m.resume),
-    "adjudicate": lambda m: read_adjudicate(m.adjudicate),
-    "abort": lambda m: read_abort(m.abort),
-    "credit_clock": lambda m: read_credit_clock(m.credit_clock),
-    "substitute_computer": lambda m: read_substitute_computer(m.substitute_computer),
-    "sounding_choose_initial": lambda m: read_sounding_choose_initial(m.sounding_choose_initial),
-    "sounding_take_discard": lambda m: read_sounding_take_discard(m.sounding_take_discard),
-    "sounding_draw": lambda m: read_sounding_draw(m.sounding_draw),
-    "sounding_place": lambda m: read_sounding_place(m.sounding_place),
-    "sounding_throw_and_flip": lambda m: read_sounding_throw_and_flip(m.sounding_throw_and_flip),
-    "sounding_flip": lambda m: read_sounding_flip(m.sounding_flip),
-    "sounding_undo_take": lambda m: read_sounding_undo_take(m.sounding_undo_take),
+def encode_command(s: Command) -> bytes:
+    m = entry_pb2.Command()
+    fill_command(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_command(stored: bytes) -> Command:
+    try:
+        m = entry_pb2.Command.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Command", str(error)) from error
+    return read_command(m)
+
+
+def read_event(m: entry_pb2.Event) -> Event:
+    which = m.WhichOneof("kind")
+    if which is None:
+        raise UnknownKind("Event")
+    kind: Event = _READ_EVENT[which](getattr(m, which))
+    return kind
+
+
+def fill_event(m: entry_pb2.Event, s: Event) -> None:
+    _FILL_EVENT[type(s)](m, s)
+
+
+def encode_event(s: Event) -> bytes:
+    m = entry_pb2.Event()
+    fill_event(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_event(stored: bytes) -> Event:
+    try:
+        m = entry_pb2.Event.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Event", str(error)) from error
+    return read_event(m)
+
+
+def read_observed(m: entry_pb2.Observed) -> Observed:
+    return Observed(received_at_ms=m.received_at_ms, round_trip_ms=tuple(m.round_trip_ms))
+
+
+def fill_observed(m: entry_pb2.Observed, s: Observed) -> None:
+    m.SetInParent()
+    m.received_at_ms = s.received_at_ms
+    if s.round_trip_ms:
+        m.round_trip_ms.extend(s.round_trip_ms)
+
+
+def encode_observed(s: Observed) -> bytes:
+    m = entry_pb2.Observed()
+    fill_observed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_observed(stored: bytes) -> Observed:
+    try:
+        m = entry_pb2.Observed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Observed", str(error)) from error
+    return read_observed(m)
+
+
+def read_entry(m: entry_pb2.Entry) -> Entry:
+    return Entry(
+        schema=m.schema,
+        rules_version=m.rules_version,
+        match_id=m.match_id,
+        number=m.number,
+        actor_kind=_ACTOR_KIND[m.actor_kind],
+        actor_seat=m.actor_seat if m.HasField("actor_seat") else None,
+        actor_id=m.actor_id,
+        command_id=m.command_id,
+        decision_id=m.decision_id,
+        command=read_command(m.command) if m.HasField("command") else None,
+        observed=read_observed(m.observed) if m.HasField("observed") else None,
+        events=tuple([read_event(x) for x in m.events]),
+        prev_hash=m.prev_hash,
+    )
+
+
+def fill_entry(m: entry_pb2.Entry, s: Entry) -> None:
+    m.SetInParent()
+    m.schema = s.schema
+    m.rules_version = s.rules_version
+    m.match_id = s.match_id
+    m.number = s.number
+    m.actor_kind = s.actor_kind
+    if s.actor_seat is not None:
+        m.actor_seat = s.actor_seat
+    m.actor_id = s.actor_id
+    m.command_id = s.command_id
+    m.decision_id = s.decision_id
+    if s.command is not None:
+        fill_command(m.command, s.command)
+    if s.observed is not None:
+        fill_observed(m.observed, s.observed)
+    for x in s.events:
+        fill_event(m.events.add(), x)
+    m.prev_hash = s.prev_hash
+
+
+def read_entry_frame(m: entry_pb2.EntryFrame) -> Entry:
+    return Entry(
+        schema=m.schema,
+        rules_version=m.rules_version,
+        match_id=m.match_id,
+        number=m.number,
+        actor_kind=_ACTOR_KIND[m.actor_kind],
+        actor_seat=m.actor_seat if m.HasField("actor_seat") else None,
+        actor_id=m.actor_id,
+        command_id=m.command_id,
+        decision_id=m.decision_id,
+        command=open_command(m.command) if m.HasField("command") else None,
+        observed=read_observed(m.observed) if m.HasField("observed") else None,
+        events=tuple([open_event(x) for x in m.events]),
+        prev_hash=m.prev_hash,
+    )
+
+
+def fill_entry_frame(m: entry_pb2.EntryFrame, s: Entry) -> None:
+    m.SetInParent()
+    m.schema = s.schema
+    m.rules_version = s.rules_version
+    m.match_id = s.match_id
+    m.number = s.number
+    m.actor_kind = s.actor_kind
+    if s.actor_seat is not None:
+        m.actor_seat = s.actor_seat
+    m.actor_id = s.actor_id
+    m.command_id = s.command_id
+    m.decision_id = s.decision_id
+    if s.command is not None:
+        m.command = seal_command(s.command)
+    if s.observed is not None:
+        fill_observed(m.observed, s.observed)
+    if s.events:
+        m.events.extend([seal_event(x) for x in s.events])
+    m.prev_hash = s.prev_hash
+
+
+def encode_entry(s: Entry) -> bytes:
+    m = entry_pb2.EntryFrame()
+    fill_entry_frame(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_entry(stored: bytes) -> Entry:
+    try:
+        m = entry_pb2.EntryFrame.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Entry", str(error)) from error
+    return read_entry_frame(m)
+
+
+def read_shard_opened(m: entry_pb2.ShardOpened) -> ShardOpened:
+    return ShardOpened(
+        schema=m.schema, instance=m.instance, outage_from_ms=m.outage_from_ms, outage_to_ms=m.outage_to_ms
+    )
+
+
+def fill_shard_opened(m: entry_pb2.ShardOpened, s: ShardOpened) -> None:
+    m.SetInParent()
+    m.schema = s.schema
+    m.instance = s.instance
+    m.outage_from_ms = s.outage_from_ms
+    m.outage_to_ms = s.outage_to_ms
+
+
+def encode_shard_opened(s: ShardOpened) -> bytes:
+    m = entry_pb2.ShardOpened()
+    fill_shard_opened(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_shard_opened(stored: bytes) -> ShardOpened:
+    try:
+        m = entry_pb2.ShardOpened.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ShardOpened", str(error)) from error
+    return read_shard_opened(m)
+
+
+def read_batch(m: entry_pb2.Batch) -> Batch:
+    return Batch(
+        shard=m.shard,
+        epoch=m.epoch,
+        number=m.number,
+        prev_hash=m.prev_hash,
+        shard_opened=read_shard_opened(m.shard_opened) if m.HasField("shard_opened") else None,
+        entries=tuple(m.entries),
+    )
+
+
+def fill_batch(m: entry_pb2.Batch, s: Batch) -> None:
+    m.SetInParent()
+    m.shard = s.shard
+    m.epoch = s.epoch
+    m.number = s.number
+    m.prev_hash = s.prev_hash
+    if s.shard_opened is not None:
+        fill_shard_opened(m.shard_opened, s.shard_opened)
+    if s.entries:
+        m.entries.extend(s.entries)
+
+
+def encode_batch(s: Batch) -> bytes:
+    m = entry_pb2.Batch()
+    fill_batch(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_batch(stored: bytes) -> Batch:
+    try:
+        m = entry_pb2.Batch.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Batch", str(error)) from error
+    return read_batch(m)
+
+
+def read_match_info(m: view_pb2.MatchInfo) -> MatchInfo:
+    return MatchInfo(
+        match_id=m.match_id,
+        game=m.game,
+        rules_version=m.rules_version,
+        options=tuple([read_option(x) for x in m.options]),
+        player_ids=tuple(m.player_ids),
+        commitment=m.commitment,
+        tournament_id=m.tournament_id,
+        round=m.round,
+        pod=m.pod,
+    )
+
+
+def fill_match_info(m: view_pb2.MatchInfo, s: MatchInfo) -> None:
+    m.SetInParent()
+    m.match_id = s.match_id
+    m.game = s.game
+    m.rules_version = s.rules_version
+    for x in s.options:
+        fill_option(m.options.add(), x)
+    if s.player_ids:
+        m.player_ids.extend(s.player_ids)
+    m.commitment = s.commitment
+    m.tournament_id = s.tournament_id
+    m.round = s.round
+    m.pod = s.pod
+
+
+def encode_match_info(s: MatchInfo) -> bytes:
+    m = view_pb2.MatchInfo()
+    fill_match_info(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_match_info(stored: bytes) -> MatchInfo:
+    try:
+        m = view_pb2.MatchInfo.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MatchInfo", str(error)) from error
+    return read_match_info(m)
+
+
+def read_seat_view(m: view_pb2.SeatView) -> SeatView:
+    return SeatView(controller=_CONTROLLER[m.controller], taken=m.taken, missed=m.missed)
+
+
+def fill_seat_view(m: view_pb2.SeatView, s: SeatView) -> None:
+    m.SetInParent()
+    m.controller = s.controller
+    m.taken = s.taken
+    m.missed = s.missed
+
+
+def encode_seat_view(s: SeatView) -> bytes:
+    m = view_pb2.SeatView()
+    fill_seat_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_view(stored: bytes) -> SeatView:
+    try:
+        m = view_pb2.SeatView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatView", str(error)) from error
+    return read_seat_view(m)
+
+
+def read_match_view(m: view_pb2.MatchView) -> MatchView:
+    return MatchView(
+        seats=tuple([read_seat_view(x) for x in m.seats]),
+        started=m.started,
+        paused=m.paused,
+        decision_id=m.decision_id,
+        waiting_for=tuple(m.waiting_for),
+        what_for=m.what_for,
+        due_ms=m.due_ms,
+        ended=read_match_ended(m.ended) if m.HasField("ended") else None,
+        game_view=_read_match_view_game_view(m),
+    )
+
+
+def fill_match_view(m: view_pb2.MatchView, s: MatchView) -> None:
+    m.SetInParent()
+    for x in s.seats:
+        fill_seat_view(m.seats.add(), x)
+    m.started = s.started
+    m.paused = s.paused
+    m.decision_id = s.decision_id
+    if s.waiting_for:
+        m.waiting_for.extend(s.waiting_for)
+    m.what_for = s.what_for
+    m.due_ms = s.due_ms
+    if s.ended is not None:
+        fill_match_ended(m.ended, s.ended)
+    if s.game_view is not None:
+        _FILL_MATCH_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
+
+
+def _read_match_view_game_view(m: view_pb2.MatchView) -> SoundingView | None:
+    which = m.WhichOneof("game_view")
+    if which == "sounding":
+        return read_sounding_view(m.sounding)
+    return None
+
+
+_FILL_MATCH_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
+    SoundingView: lambda m, s: fill_sounding_view(m.sounding, s),
 }
+
+
+def encode_match_view(s: MatchView) -> bytes:
+    m = view_pb2.MatchView()
+    fill_match_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_match_view(stored: bytes) -> MatchView:
+    try:
+        m = view_pb2.MatchView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MatchView", str(error)) from error
+    return read_match_view(m)
+
+
+def read_seat_private_view(m: view_pb2.SeatPrivateView) -> SeatPrivateView:
+    return SeatPrivateView(seat=m.seat, game_view=_read_seat_private_view_game_view(m))
+
+
+def fill_seat_private_view(m: view_pb2.SeatPrivateView, s: SeatPrivateView) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    if s.game_view is not None:
+        _FILL_SEAT_PRIVATE_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
+
+
+def _read_seat_private_view_game_view(m: view_pb2.SeatPrivateView) -> SoundingPrivateView | None:
+    which = m.WhichOneof("game_view")
+    if which == "sounding":
+        return read_sounding_private_view(m.sounding)
+    return None
+
+
+_FILL_SEAT_PRIVATE_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
+    SoundingPrivateView: lambda m, s: fill_sounding_private_view(m.sounding, s),
+}
+
+
+def encode_seat_private_view(s: SeatPrivateView) -> bytes:
+    m = view_pb2.SeatPrivateView()
+    fill_seat_private_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_private_view(stored: bytes) -> SeatPrivateView:
+    try:
+        m = view_pb2.SeatPrivateView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatPrivateView", str(error)) from error
+    return read_seat_private_view(m)
+
+
+def read_happening(m: view_pb2.Happening) -> Happening:
+    which = m.WhichOneof("kind")
+    if which is None:
+        raise UnknownKind("Happening")
+    kind: Happening = _READ_HAPPENING[which](getattr(m, which))
+    return kind
+
+
+def fill_happening(m: view_pb2.Happening, s: Happening) -> None:
+    _FILL_HAPPENING[type(s)](m, s)
+
+
+def encode_happening(s: Happening) -> bytes:
+    m = view_pb2.Happening()
+    fill_happening(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_happening(stored: bytes) -> Happening:
+    try:
+        m = view_pb2.Happening.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Happening", str(error)) from error
+    return read_happening(m)
+
+
+def read_result(m: result_pb2.Result) -> Result:
+    return Result(
+        match_id=m.match_id,
+        revision=m.revision,
+        game=m.game,
+        rules_version=m.rules_version,
+        tournament_id=m.tournament_id,
+        round=m.round,
+        pod=m.pod,
+        termination=_TERMINATION[m.termination],
+        seats=tuple([read_seat_result(x) for x in m.seats]),
+        started_at_ms=m.started_at_ms,
+        ended_at_ms=m.ended_at_ms,
+        entries=m.entries,
+        position_hash=m.position_hash,
+        reason=m.reason,
+    )
+
+
+def fill_result(m: result_pb2.Result, s: Result) -> None:
+    m.SetInParent()
+    m.match_id = s.match_id
+    m.revision = s.revision
+    m.game = s.game
+    m.rules_version = s.rules_version
+    m.tournament_id = s.tournament_id
+    m.round = s.round
+    m.pod = s.pod
+    m.termination = s.termination
+    for x in s.seats:
+        fill_seat_result(m.seats.add(), x)
+    m.started_at_ms = s.started_at_ms
+    m.ended_at_ms = s.ended_at_ms
+    m.entries = s.entries
+    m.position_hash = s.position_hash
+    m.reason = s.reason
+
+
+def encode_result(s: Result) -> bytes:
+    m = result_pb2.Result()
+    fill_result(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_result(stored: bytes) -> Result:
+    try:
+        m = result_pb2.Result.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Result", str(error)) from error
+    return read_result(m)
+
+
+def read_seat_result(m: result_pb2.SeatResult) -> SeatResult:
+    return SeatResult(
+        player_id=m.player_id,
+        place=m.place,
+        total=m.total,
+        own_moves=m.own_moves,
+        computer_moves=m.computer_moves,
+        controller=_CONTROLLER[m.controller],
+        opened_as_computer=m.opened_as_computer,
+    )
+
+
+def fill_seat_result(m: result_pb2.SeatResult, s: SeatResult) -> None:
+    m.SetInParent()
+    m.player_id = s.player_id
+    m.place = s.place
+    m.total = s.total
+    m.own_moves = s.own_moves
+    m.computer_moves = s.computer_moves
+    m.controller = s.controller
+    m.opened_as_computer = s.opened_as_computer
+
+
+def encode_seat_result(s: SeatResult) -> bytes:
+    m = result_pb2.SeatResult()
+    fill_seat_result(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_seat_result(stored: bytes) -> SeatResult:
+    try:
+        m = result_pb2.SeatResult.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("SeatResult", str(error)) from error
+    return read_seat_result(m)
+
+
+def read_record(m: result_pb2.Record) -> Record:
+    return Record(
+        schema=m.schema,
+        match_id=m.match_id,
+        game=m.game,
+        entries=tuple(m.entries),
+        history_hash=m.history_hash,
+        signature=m.signature,
+        key_id=m.key_id,
+    )
+
+
+def fill_record(m: result_pb2.Record, s: Record) -> None:
+    m.SetInParent()
+    m.schema = s.schema
+    m.match_id = s.match_id
+    m.game = s.game
+    if s.entries:
+        m.entries.extend(s.entries)
+    m.history_hash = s.history_hash
+    m.signature = s.signature
+    m.key_id = s.key_id
+
+
+def encode_record(s: Record) -> bytes:
+    m = result_pb2.Record()
+    fill_record(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_record(stored: bytes) -> Record:
+    try:
+        m = result_pb2.Record.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Record", str(error)) from error
+    return read_record(m)
+
+
+def read_record_statement(m: result_pb2.RecordStatement) -> RecordStatement:
+    return RecordStatement(
+        match_id=m.match_id, entries=m.entries, history_hash=m.history_hash, position_hash=m.position_hash
+    )
+
+
+def fill_record_statement(m: result_pb2.RecordStatement, s: RecordStatement) -> None:
+    m.SetInParent()
+    m.match_id = s.match_id
+    m.entries = s.entries
+    m.history_hash = s.history_hash
+    m.position_hash = s.position_hash
+
+
+def encode_record_statement(s: RecordStatement) -> bytes:
+    m = result_pb2.RecordStatement()
+    fill_record_statement(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_record_statement(stored: bytes) -> RecordStatement:
+    try:
+        m = result_pb2.RecordStatement.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("RecordStatement", str(error)) from error
+    return read_record_statement(m)
+
+
+def read_merkle_checkpoint(m: result_pb2.MerkleCheckpoint) -> MerkleCheckpoint:
+    return MerkleCheckpoint(
+        scope=m.scope,
+        leaves=tuple([read_merkle_leaf(x) for x in m.leaves]),
+        root=m.root,
+        signature=m.signature,
+        key_id=m.key_id,
+    )
+
+
+def fill_merkle_checkpoint(m: result_pb2.MerkleCheckpoint, s: MerkleCheckpoint) -> None:
+    m.SetInParent()
+    m.scope = s.scope
+    for x in s.leaves:
+        fill_merkle_leaf(m.leaves.add(), x)
+    m.root = s.root
+    m.signature = s.signature
+    m.key_id = s.key_id
+
+
+def encode_merkle_checkpoint(s: MerkleCheckpoint) -> bytes:
+    m = result_pb2.MerkleCheckpoint()
+    fill_merkle_checkpoint(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_merkle_checkpoint(stored: bytes) -> MerkleCheckpoint:
+    try:
+        m = result_pb2.MerkleCheckpoint.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MerkleCheckpoint", str(error)) from error
+    return read_merkle_checkpoint(m)
+
+
+def read_merkle_leaf(m: result_pb2.MerkleLeaf) -> MerkleLeaf:
+    return MerkleLeaf(match_id=m.match_id, history_hash=m.history_hash)
+
+
+def fill_merkle_leaf(m: result_pb2.MerkleLeaf, s: MerkleLeaf) -> None:
+    m.SetInParent()
+    m.match_id = s.match_id
+    m.history_hash = s.history_hash
+
+
+def encode_merkle_leaf(s: MerkleLeaf) -> bytes:
+    m = result_pb2.MerkleLeaf()
+    fill_merkle_leaf(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_merkle_leaf(stored: bytes) -> MerkleLeaf:
+    try:
+        m = result_pb2.MerkleLeaf.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("MerkleLeaf", str(error)) from error
+    return read_merkle_leaf(m)
+
+
+def read_checkpoint_statement(m: result_pb2.CheckpointStatement) -> CheckpointStatement:
+    return CheckpointStatement(scope=m.scope, leaves=m.leaves, root=m.root)
+
+
+def fill_checkpoint_statement(m: result_pb2.CheckpointStatement, s: CheckpointStatement) -> None:
+    m.SetInParent()
+    m.scope = s.scope
+    m.leaves = s.leaves
+    m.root = s.root
+
+
+def encode_checkpoint_statement(s: CheckpointStatement) -> bytes:
+    m = result_pb2.CheckpointStatement()
+    fill_checkpoint_statement(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_checkpoint_statement(stored: bytes) -> CheckpointStatement:
+    try:
+        m = result_pb2.CheckpointStatement.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("CheckpointStatement", str(error)) from error
+    return read_checkpoint_statement(m)
+
+
+def read_archive_file(m: result_pb2.ArchiveFile) -> ArchiveFile:
+    return ArchiveFile(
+        schema=m.schema,
+        checkpoint=read_merkle_checkpoint(m.checkpoint) if m.HasField("checkpoint") else None,
+        records=tuple(m.records),
+    )
+
+
+def fill_archive_file(m: result_pb2.ArchiveFile, s: ArchiveFile) -> None:
+    m.SetInParent()
+    m.schema = s.schema
+    if s.checkpoint is not None:
+        fill_merkle_checkpoint(m.checkpoint, s.checkpoint)
+    if s.records:
+        m.records.extend(s.records)
+
+
+def encode_archive_file(s: ArchiveFile) -> bytes:
+    m = result_pb2.ArchiveFile()
+    fill_archive_file(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_archive_file(stored: bytes) -> ArchiveFile:
+    try:
+        m = result_pb2.ArchiveFile.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ArchiveFile", str(error)) from error
+    return read_archive_file(m)
+
+
+def read_computer_request(m: computer_pb2.ComputerRequest) -> ComputerRequest:
+    return ComputerRequest(
+        match_id=m.match_id,
+        game=m.game,
+        rules_version=m.rules_version,
+        options=tuple([read_option(x) for x in m.options]),
+        seat=m.seat,
+        decision_id=m.decision_id,
+        level=_COMPUTER_LEVEL[m.level],
+        key=m.key,
+        public=m.public,
+        private=m.private,
+        history=tuple(m.history),
+    )
+
+
+def fill_computer_request(m: computer_pb2.ComputerRequest, s: ComputerRequest) -> None:
+    m.SetInParent()
+    m.match_id = s.match_id
+    m.game = s.game
+    m.rules_version = s.rules_version
+    for x in s.options:
+        fill_option(m.options.add(), x)
+    m.seat = s.seat
+    m.decision_id = s.decision_id
+    m.level = s.level
+    m.key = s.key
+    m.public = s.public
+    m.private = s.private
+    if s.history:
+        m.history.extend(s.history)
+
+
+def encode_computer_request(s: ComputerRequest) -> bytes:
+    m = computer_pb2.ComputerRequest()
+    fill_computer_request(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_computer_request(stored: bytes) -> ComputerRequest:
+    try:
+        m = computer_pb2.ComputerRequest.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ComputerRequest", str(error)) from error
+    return read_computer_request(m)
+
+
+def read_computer_reply(m: computer_pb2.ComputerReply) -> ComputerReply:
+    return ComputerReply(
+        command=read_command(m.command) if m.HasField("command") else None, thinking_ms=m.thinking_ms
+    )
+
+
+def fill_computer_reply(m: computer_pb2.ComputerReply, s: ComputerReply) -> None:
+    m.SetInParent()
+    if s.command is not None:
+        fill_command(m.command, s.command)
+    m.thinking_ms = s.thinking_ms
+
+
+def encode_computer_reply(s: ComputerReply) -> bytes:
+    m = computer_pb2.ComputerReply()
+    fill_computer_reply(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_computer_reply(stored: bytes) -> ComputerReply:
+    try:
+        m = computer_pb2.ComputerReply.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ComputerReply", str(error)) from error
+    return read_computer_reply(m)
+
+
+def read_tournament_setup(m: tournament_pb2.TournamentSetup) -> TournamentSetup:
+    return TournamentSetup(
+        name=m.name,
+        game=m.game,
+        options=tuple([read_option(x) for x in m.options]),
+        rounds=m.rounds,
+        pod_size=m.pod_size,
+        max_entrants=m.max_entrants,
+        no_show=_NO_SHOW_POLICY[m.no_show],
+        seating_timeout_ms=m.seating_timeout_ms,
+        thinking_percent=m.thinking_percent,
+        rng_seed=m.rng_seed,
+        rules_version=m.rules_version,
+        byes_score_percent=m.byes_score_percent,
+        min_pod_size=m.min_pod_size,
+    )
+
+
+def fill_tournament_setup(m: tournament_pb2.TournamentSetup, s: TournamentSetup) -> None:
+    m.SetInParent()
+    m.name = s.name
+    m.game = s.game
+    for x in s.options:
+        fill_option(m.options.add(), x)
+    m.rounds = s.rounds
+    m.pod_size = s.pod_size
+    m.max_entrants = s.max_entrants
+    m.no_show = s.no_show
+    m.seating_timeout_ms = s.seating_timeout_ms
+    m.thinking_percent = s.thinking_percent
+    m.rng_seed = s.rng_seed
+    m.rules_version = s.rules_version
+    m.byes_score_percent = s.byes_score_percent
+    m.min_pod_size = s.min_pod_size
+
+
+def encode_tournament_setup(s: TournamentSetup) -> bytes:
+    m = tournament_pb2.TournamentSetup()
+    fill_tournament_setup(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_setup(stored: bytes) -> TournamentSetup:
+    try:
+        m = tournament_pb2.TournamentSetup.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentSetup", str(error)) from error
+    return read_tournament_setup(m)
+
+
+def read_entrant(m: tournament_pb2.Entrant) -> Entrant:
+    return Entrant(
+        entrant_id=m.entrant_id,
+        name=m.name,
+        player_ids=tuple(m.player_ids),
+        seeding=m.seeding,
+        controller=_CONTROLLER[m.controller],
+        level=_COMPUTER_LEVEL[m.level] if m.HasField("level") else None,
+    )
+
+
+def fill_entrant(m: tournament_pb2.Entrant, s: Entrant) -> None:
+    m.SetInParent()
+    m.entrant_id = s.entrant_id
+    m.name = s.name
+    if s.player_ids:
+        m.player_ids.extend(s.player_ids)
+    m.seeding = s.seeding
+    m.controller = s.controller
+    if s.level is not None:
+        m.level = s.level
+
+
+def encode_entrant(s: Entrant) -> bytes:
+    m = tournament_pb2.Entrant()
+    fill_entrant(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_entrant(stored: bytes) -> Entrant:
+    try:
+        m = tournament_pb2.Entrant.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Entrant", str(error)) from error
+    return read_entrant(m)
+
+
+def read_tournament_command(m: tournament_pb2.TournamentCommand) -> TournamentCommand:
+    which = m.WhichOneof("kind")
+    if which is None:
+        raise UnknownKind("TournamentCommand")
+    kind: TournamentCommand = _READ_TOURNAMENT_COMMAND[which](getattr(m, which))
+    return kind
+
+
+def fill_tournament_command(m: tournament_pb2.TournamentCommand, s: TournamentCommand) -> None:
+    _FILL_TOURNAMENT_COMMAND[type(s)](m, s)
+
+
+def encode_tournament_command(s: TournamentCommand) -> bytes:
+    m = tournament_pb2.TournamentCommand()
+    fill_tournament_command(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_command(stored: bytes) -> TournamentCommand:
+    try:
+        m = tournament_pb2.TournamentCommand.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentCommand", str(error)) from error
+    return read_tournament_command(m)
+
+
+def read_tournament_event(m: tournament_pb2.TournamentEvent) -> TournamentEvent:
+    which = m.WhichOneof("kind")
+    if which is None:
+        raise UnknownKind("TournamentEvent")
+    kind: TournamentEvent = _READ_TOURNAMENT_EVENT[which](getattr(m, which))
+    return kind
+
+
+def fill_tournament_event(m: tournament_pb2.TournamentEvent, s: TournamentEvent) -> None:
+    _FILL_TOURNAMENT_EVENT[type(s)](m, s)
+
+
+def encode_tournament_event(s: TournamentEvent) -> bytes:
+    m = tournament_pb2.TournamentEvent()
+    fill_tournament_event(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_event(stored: bytes) -> TournamentEvent:
+    try:
+        m = tournament_pb2.TournamentEvent.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentEvent", str(error)) from error
+    return read_tournament_event(m)
+
+
+def read_tournament_entry(m: tournament_pb2.TournamentEntry) -> TournamentEntry:
+    return TournamentEntry(
+        schema=m.schema,
+        tournament_id=m.tournament_id,
+        number=m.number,
+        actor_kind=_ACTOR_KIND[m.actor_kind],
+        actor_id=m.actor_id,
+        command_id=m.command_id,
+        command=read_tournament_command(m.command) if m.HasField("command") else None,
+        observed=read_observed(m.observed) if m.HasField("observed") else None,
+        events=tuple([read_tournament_event(x) for x in m.events]),
+        prev_hash=m.prev_hash,
+    )
+
+
+def fill_tournament_entry(m: tournament_pb2.TournamentEntry, s: TournamentEntry) -> None:
+    m.SetInParent()
+    m.schema = s.schema
+    m.tournament_id = s.tournament_id
+    m.number = s.number
+    m.actor_kind = s.actor_kind
+    m.actor_id = s.actor_id
+    m.command_id = s.command_id
+    if s.command is not None:
+        fill_tournament_command(m.command, s.command)
+    if s.observed is not None:
+        fill_observed(m.observed, s.observed)
+    for x in s.events:
+        fill_tournament_event(m.events.add(), x)
+    m.prev_hash = s.prev_hash
+
+
+def encode_tournament_entry(s: TournamentEntry) -> bytes:
+    m = tournament_pb2.TournamentEntry()
+    fill_tournament_entry(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_entry(stored: bytes) -> TournamentEntry:
+    try:
+        m = tournament_pb2.TournamentEntry.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentEntry", str(error)) from error
+    return read_tournament_entry(m)
+
+
+def read_create_tournament(m: tournament_pb2.CreateTournament) -> CreateTournament:
+    return CreateTournament(setup=read_tournament_setup(m.setup) if m.HasField("setup") else None)
+
+
+def fill_create_tournament(m: tournament_pb2.CreateTournament, s: CreateTournament) -> None:
+    m.SetInParent()
+    if s.setup is not None:
+        fill_tournament_setup(m.setup, s.setup)
+
+
+def encode_create_tournament(s: CreateTournament) -> bytes:
+    m = tournament_pb2.CreateTournament()
+    fill_create_tournament(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_create_tournament(stored: bytes) -> CreateTournament:
+    try:
+        m = tournament_pb2.CreateTournament.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("CreateTournament", str(error)) from error
+    return read_create_tournament(m)
+
+
+def read_register_entrant(m: tournament_pb2.RegisterEntrant) -> RegisterEntrant:
+    return RegisterEntrant(entrant=read_entrant(m.entrant) if m.HasField("entrant") else None)
+
+
+def fill_register_entrant(m: tournament_pb2.RegisterEntrant, s: RegisterEntrant) -> None:
+    m.SetInParent()
+    if s.entrant is not None:
+        fill_entrant(m.entrant, s.entrant)
+
+
+def encode_register_entrant(s: RegisterEntrant) -> bytes:
+    m = tournament_pb2.RegisterEntrant()
+    fill_register_entrant(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_register_entrant(stored: bytes) -> RegisterEntrant:
+    try:
+        m = tournament_pb2.RegisterEntrant.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("RegisterEntrant", str(error)) from error
+    return read_register_entrant(m)
+
+
+def read_withdraw_entrant(m: tournament_pb2.WithdrawEntrant) -> WithdrawEntrant:
+    return WithdrawEntrant(entrant_id=m.entrant_id, reason=m.reason)
+
+
+def fill_withdraw_entrant(m: tournament_pb2.WithdrawEntrant, s: WithdrawEntrant) -> None:
+    m.SetInParent()
+    m.entrant_id = s.entrant_id
+    m.reason = s.reason
+
+
+def encode_withdraw_entrant(s: WithdrawEntrant) -> bytes:
+    m = tournament_pb2.WithdrawEntrant()
+    fill_withdraw_entrant(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_withdraw_entrant(stored: bytes) -> WithdrawEntrant:
+    try:
+        m = tournament_pb2.WithdrawEntrant.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("WithdrawEntrant", str(error)) from error
+    return read_withdraw_entrant(m)
+
+
+def read_return_entrant(m: tournament_pb2.ReturnEntrant) -> ReturnEntrant:
+    return ReturnEntrant(entrant_id=m.entrant_id)
+
+
+def fill_return_entrant(m: tournament_pb2.ReturnEntrant, s: ReturnEntrant) -> None:
+    m.SetInParent()
+    m.entrant_id = s.entrant_id
+
+
+def encode_return_entrant(s: ReturnEntrant) -> bytes:
+    m = tournament_pb2.ReturnEntrant()
+    fill_return_entrant(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_return_entrant(stored: bytes) -> ReturnEntrant:
+    try:
+        m = tournament_pb2.ReturnEntrant.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ReturnEntrant", str(error)) from error
+    return read_return_entrant(m)
+
+
+def read_start_tournament(m: tournament_pb2.StartTournament) -> StartTournament:
+    return StartTournament()
+
+
+def fill_start_tournament(m: tournament_pb2.StartTournament, s: StartTournament) -> None:
+    m.SetInParent()
+
+
+def encode_start_tournament(s: StartTournament) -> bytes:
+    m = tournament_pb2.StartTournament()
+    fill_start_tournament(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_start_tournament(stored: bytes) -> StartTournament:
+    try:
+        m = tournament_pb2.StartTournament.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("StartTournament", str(error)) from error
+    return read_start_tournament(m)
+
+
+def read_pair_round(m: tournament_pb2.PairRound) -> PairRound:
+    return PairRound(round=m.round, shards=m.shards)
+
+
+def fill_pair_round(m: tournament_pb2.PairRound, s: PairRound) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.shards = s.shards
+
+
+def encode_pair_round(s: PairRound) -> bytes:
+    m = tournament_pb2.PairRound()
+    fill_pair_round(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_pair_round(stored: bytes) -> PairRound:
+    try:
+        m = tournament_pb2.PairRound.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("PairRound", str(error)) from error
+    return read_pair_round(m)
+
+
+def read_book_result(m: tournament_pb2.BookResult) -> BookResult:
+    return BookResult(
+        round=m.round,
+        pod=m.pod,
+        match_id=m.match_id,
+        revision=m.revision,
+        termination=_TERMINATION[m.termination],
+        places=tuple(m.places),
+        totals=tuple(m.totals),
+    )
+
+
+def fill_book_result(m: tournament_pb2.BookResult, s: BookResult) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.pod = s.pod
+    m.match_id = s.match_id
+    m.revision = s.revision
+    m.termination = s.termination
+    if s.places:
+        m.places.extend(s.places)
+    if s.totals:
+        m.totals.extend(s.totals)
+
+
+def encode_book_result(s: BookResult) -> bytes:
+    m = tournament_pb2.BookResult()
+    fill_book_result(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_book_result(stored: bytes) -> BookResult:
+    try:
+        m = tournament_pb2.BookResult.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("BookResult", str(error)) from error
+    return read_book_result(m)
+
+
+def read_book_no_show(m: tournament_pb2.BookNoShow) -> BookNoShow:
+    return BookNoShow(round=m.round, pod=m.pod, entrant_id=m.entrant_id)
+
+
+def fill_book_no_show(m: tournament_pb2.BookNoShow, s: BookNoShow) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.pod = s.pod
+    m.entrant_id = s.entrant_id
+
+
+def encode_book_no_show(s: BookNoShow) -> bytes:
+    m = tournament_pb2.BookNoShow()
+    fill_book_no_show(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_book_no_show(stored: bytes) -> BookNoShow:
+    try:
+        m = tournament_pb2.BookNoShow.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("BookNoShow", str(error)) from error
+    return read_book_no_show(m)
+
+
+def read_adjudicate_pod(m: tournament_pb2.AdjudicatePod) -> AdjudicatePod:
+    return AdjudicatePod(round=m.round, pod=m.pod, places=tuple(m.places), reason=m.reason)
+
+
+def fill_adjudicate_pod(m: tournament_pb2.AdjudicatePod, s: AdjudicatePod) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.pod = s.pod
+    if s.places:
+        m.places.extend(s.places)
+    m.reason = s.reason
+
+
+def encode_adjudicate_pod(s: AdjudicatePod) -> bytes:
+    m = tournament_pb2.AdjudicatePod()
+    fill_adjudicate_pod(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_adjudicate_pod(stored: bytes) -> AdjudicatePod:
+    try:
+        m = tournament_pb2.AdjudicatePod.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("AdjudicatePod", str(error)) from error
+    return read_adjudicate_pod(m)
+
+
+def read_forfeit_entrant(m: tournament_pb2.ForfeitEntrant) -> ForfeitEntrant:
+    return ForfeitEntrant(round=m.round, pod=m.pod, entrant_id=m.entrant_id, reason=m.reason)
+
+
+def fill_forfeit_entrant(m: tournament_pb2.ForfeitEntrant, s: ForfeitEntrant) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.pod = s.pod
+    m.entrant_id = s.entrant_id
+    m.reason = s.reason
+
+
+def encode_forfeit_entrant(s: ForfeitEntrant) -> bytes:
+    m = tournament_pb2.ForfeitEntrant()
+    fill_forfeit_entrant(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_forfeit_entrant(stored: bytes) -> ForfeitEntrant:
+    try:
+        m = tournament_pb2.ForfeitEntrant.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ForfeitEntrant", str(error)) from error
+    return read_forfeit_entrant(m)
+
+
+def read_pause_tournament(m: tournament_pb2.PauseTournament) -> PauseTournament:
+    return PauseTournament(reason=m.reason)
+
+
+def fill_pause_tournament(m: tournament_pb2.PauseTournament, s: PauseTournament) -> None:
+    m.SetInParent()
+    m.reason = s.reason
+
+
+def encode_pause_tournament(s: PauseTournament) -> bytes:
+    m = tournament_pb2.PauseTournament()
+    fill_pause_tournament(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_pause_tournament(stored: bytes) -> PauseTournament:
+    try:
+        m = tournament_pb2.PauseTournament.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("PauseTournament", str(error)) from error
+    return read_pause_tournament(m)
+
+
+def read_resume_tournament(m: tournament_pb2.ResumeTournament) -> ResumeTournament:
+    return ResumeTournament(reason=m.reason)
+
+
+def fill_resume_tournament(m: tournament_pb2.ResumeTournament, s: ResumeTournament) -> None:
+    m.SetInParent()
+    m.reason = s.reason
+
+
+def encode_resume_tournament(s: ResumeTournament) -> bytes:
+    m = tournament_pb2.ResumeTournament()
+    fill_resume_tournament(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_resume_tournament(stored: bytes) -> ResumeTournament:
+    try:
+        m = tournament_pb2.ResumeTournament.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ResumeTournament", str(error)) from error
+    return read_resume_tournament(m)
+
+
+def read_abort_tournament(m: tournament_pb2.AbortTournament) -> AbortTournament:
+    return AbortTournament(reason=m.reason)
+
+
+def fill_abort_tournament(m: tournament_pb2.AbortTournament, s: AbortTournament) -> None:
+    m.SetInParent()
+    m.reason = s.reason
+
+
+def encode_abort_tournament(s: AbortTournament) -> bytes:
+    m = tournament_pb2.AbortTournament()
+    fill_abort_tournament(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_abort_tournament(stored: bytes) -> AbortTournament:
+    try:
+        m = tournament_pb2.AbortTournament.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("AbortTournament", str(error)) from error
+    return read_abort_tournament(m)
+
+
+def read_tournament_created(m: tournament_pb2.TournamentCreated) -> TournamentCreated:
+    return TournamentCreated(
+        setup=read_tournament_setup(m.setup) if m.HasField("setup") else None, at_ms=m.at_ms
+    )
+
+
+def fill_tournament_created(m: tournament_pb2.TournamentCreated, s: TournamentCreated) -> None:
+    m.SetInParent()
+    if s.setup is not None:
+        fill_tournament_setup(m.setup, s.setup)
+    m.at_ms = s.at_ms
+
+
+def encode_tournament_created(s: TournamentCreated) -> bytes:
+    m = tournament_pb2.TournamentCreated()
+    fill_tournament_created(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_created(stored: bytes) -> TournamentCreated:
+    try:
+        m = tournament_pb2.TournamentCreated.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentCreated", str(error)) from error
+    return read_tournament_created(m)
+
+
+def read_entrant_registered(m: tournament_pb2.EntrantRegistered) -> EntrantRegistered:
+    return EntrantRegistered(entrant=read_entrant(m.entrant) if m.HasField("entrant") else None)
+
+
+def fill_entrant_registered(m: tournament_pb2.EntrantRegistered, s: EntrantRegistered) -> None:
+    m.SetInParent()
+    if s.entrant is not None:
+        fill_entrant(m.entrant, s.entrant)
+
+
+def encode_entrant_registered(s: EntrantRegistered) -> bytes:
+    m = tournament_pb2.EntrantRegistered()
+    fill_entrant_registered(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_entrant_registered(stored: bytes) -> EntrantRegistered:
+    try:
+        m = tournament_pb2.EntrantRegistered.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("EntrantRegistered", str(error)) from error
+    return read_entrant_registered(m)
+
+
+def read_entrant_withdrawn(m: tournament_pb2.EntrantWithdrawn) -> EntrantWithdrawn:
+    return EntrantWithdrawn(entrant_id=m.entrant_id, reason=m.reason)
+
+
+def fill_entrant_withdrawn(m: tournament_pb2.EntrantWithdrawn, s: EntrantWithdrawn) -> None:
+    m.SetInParent()
+    m.entrant_id = s.entrant_id
+    m.reason = s.reason
+
+
+def encode_entrant_withdrawn(s: EntrantWithdrawn) -> bytes:
+    m = tournament_pb2.EntrantWithdrawn()
+    fill_entrant_withdrawn(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_entrant_withdrawn(stored: bytes) -> EntrantWithdrawn:
+    try:
+        m = tournament_pb2.EntrantWithdrawn.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("EntrantWithdrawn", str(error)) from error
+    return read_entrant_withdrawn(m)
+
+
+def read_entrant_returned(m: tournament_pb2.EntrantReturned) -> EntrantReturned:
+    return EntrantReturned(entrant_id=m.entrant_id)
+
+
+def fill_entrant_returned(m: tournament_pb2.EntrantReturned, s: EntrantReturned) -> None:
+    m.SetInParent()
+    m.entrant_id = s.entrant_id
+
+
+def encode_entrant_returned(s: EntrantReturned) -> bytes:
+    m = tournament_pb2.EntrantReturned()
+    fill_entrant_returned(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_entrant_returned(stored: bytes) -> EntrantReturned:
+    try:
+        m = tournament_pb2.EntrantReturned.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("EntrantReturned", str(error)) from error
+    return read_entrant_returned(m)
+
+
+def read_tournament_started(m: tournament_pb2.TournamentStarted) -> TournamentStarted:
+    return TournamentStarted(at_ms=m.at_ms)
+
+
+def fill_tournament_started(m: tournament_pb2.TournamentStarted, s: TournamentStarted) -> None:
+    m.SetInParent()
+    m.at_ms = s.at_ms
+
+
+def encode_tournament_started(s: TournamentStarted) -> bytes:
+    m = tournament_pb2.TournamentStarted()
+    fill_tournament_started(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_started(stored: bytes) -> TournamentStarted:
+    try:
+        m = tournament_pb2.TournamentStarted.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentStarted", str(error)) from error
+    return read_tournament_started(m)
+
+
+def read_pod(m: tournament_pb2.Pod) -> Pod:
+    return Pod(pod=m.pod, entrant_ids=tuple(m.entrant_ids), match_id=m.match_id)
+
+
+def fill_pod(m: tournament_pb2.Pod, s: Pod) -> None:
+    m.SetInParent()
+    m.pod = s.pod
+    if s.entrant_ids:
+        m.entrant_ids.extend(s.entrant_ids)
+    m.match_id = s.match_id
+
+
+def encode_pod(s: Pod) -> bytes:
+    m = tournament_pb2.Pod()
+    fill_pod(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_pod(stored: bytes) -> Pod:
+    try:
+        m = tournament_pb2.Pod.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Pod", str(error)) from error
+    return read_pod(m)
+
+
+def read_round_paired(m: tournament_pb2.RoundPaired) -> RoundPaired:
+    return RoundPaired(
+        round=m.round, pods=tuple([read_pod(x) for x in m.pods]), byes=tuple(m.byes), at_ms=m.at_ms
+    )
+
+
+def fill_round_paired(m: tournament_pb2.RoundPaired, s: RoundPaired) -> None:
+    m.SetInParent()
+    m.round = s.round
+    for x in s.pods:
+        fill_pod(m.pods.add(), x)
+    if s.byes:
+        m.byes.extend(s.byes)
+    m.at_ms = s.at_ms
+
+
+def encode_round_paired(s: RoundPaired) -> bytes:
+    m = tournament_pb2.RoundPaired()
+    fill_round_paired(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_round_paired(stored: bytes) -> RoundPaired:
+    try:
+        m = tournament_pb2.RoundPaired.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("RoundPaired", str(error)) from error
+    return read_round_paired(m)
+
+
+def read_pod_decided(m: tournament_pb2.PodDecided) -> PodDecided:
+    return PodDecided(
+        round=m.round,
+        pod=m.pod,
+        status=_POD_STATUS[m.status],
+        places=tuple(m.places),
+        scores=tuple(m.scores),
+        totals=tuple(m.totals),
+        match_id=m.match_id,
+        revision=m.revision,
+        reason=m.reason,
+    )
+
+
+def fill_pod_decided(m: tournament_pb2.PodDecided, s: PodDecided) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.pod = s.pod
+    m.status = s.status
+    if s.places:
+        m.places.extend(s.places)
+    if s.scores:
+        m.scores.extend(s.scores)
+    if s.totals:
+        m.totals.extend(s.totals)
+    m.match_id = s.match_id
+    m.revision = s.revision
+    m.reason = s.reason
+
+
+def encode_pod_decided(s: PodDecided) -> bytes:
+    m = tournament_pb2.PodDecided()
+    fill_pod_decided(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_pod_decided(stored: bytes) -> PodDecided:
+    try:
+        m = tournament_pb2.PodDecided.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("PodDecided", str(error)) from error
+    return read_pod_decided(m)
+
+
+def read_no_show_recorded(m: tournament_pb2.NoShowRecorded) -> NoShowRecorded:
+    return NoShowRecorded(round=m.round, pod=m.pod, entrant_id=m.entrant_id)
+
+
+def fill_no_show_recorded(m: tournament_pb2.NoShowRecorded, s: NoShowRecorded) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.pod = s.pod
+    m.entrant_id = s.entrant_id
+
+
+def encode_no_show_recorded(s: NoShowRecorded) -> bytes:
+    m = tournament_pb2.NoShowRecorded()
+    fill_no_show_recorded(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_no_show_recorded(stored: bytes) -> NoShowRecorded:
+    try:
+        m = tournament_pb2.NoShowRecorded.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NoShowRecorded", str(error)) from error
+    return read_no_show_recorded(m)
+
+
+def read_entrant_forfeited(m: tournament_pb2.EntrantForfeited) -> EntrantForfeited:
+    return EntrantForfeited(round=m.round, pod=m.pod, entrant_id=m.entrant_id, reason=m.reason)
+
+
+def fill_entrant_forfeited(m: tournament_pb2.EntrantForfeited, s: EntrantForfeited) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.pod = s.pod
+    m.entrant_id = s.entrant_id
+    m.reason = s.reason
+
+
+def encode_entrant_forfeited(s: EntrantForfeited) -> bytes:
+    m = tournament_pb2.EntrantForfeited()
+    fill_entrant_forfeited(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_entrant_forfeited(stored: bytes) -> EntrantForfeited:
+    try:
+        m = tournament_pb2.EntrantForfeited.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("EntrantForfeited", str(error)) from error
+    return read_entrant_forfeited(m)
+
+
+def read_round_finished(m: tournament_pb2.RoundFinished) -> RoundFinished:
+    return RoundFinished(round=m.round, at_ms=m.at_ms)
+
+
+def fill_round_finished(m: tournament_pb2.RoundFinished, s: RoundFinished) -> None:
+    m.SetInParent()
+    m.round = s.round
+    m.at_ms = s.at_ms
+
+
+def encode_round_finished(s: RoundFinished) -> bytes:
+    m = tournament_pb2.RoundFinished()
+    fill_round_finished(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_round_finished(stored: bytes) -> RoundFinished:
+    try:
+        m = tournament_pb2.RoundFinished.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("RoundFinished", str(error)) from error
+    return read_round_finished(m)
+
+
+def read_tournament_paused(m: tournament_pb2.TournamentPaused) -> TournamentPaused:
+    return TournamentPaused(reason=m.reason, at_ms=m.at_ms)
+
+
+def fill_tournament_paused(m: tournament_pb2.TournamentPaused, s: TournamentPaused) -> None:
+    m.SetInParent()
+    m.reason = s.reason
+    m.at_ms = s.at_ms
+
+
+def encode_tournament_paused(s: TournamentPaused) -> bytes:
+    m = tournament_pb2.TournamentPaused()
+    fill_tournament_paused(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_paused(stored: bytes) -> TournamentPaused:
+    try:
+        m = tournament_pb2.TournamentPaused.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentPaused", str(error)) from error
+    return read_tournament_paused(m)
+
+
+def read_tournament_resumed(m: tournament_pb2.TournamentResumed) -> TournamentResumed:
+    return TournamentResumed(reason=m.reason, at_ms=m.at_ms)
+
+
+def fill_tournament_resumed(m: tournament_pb2.TournamentResumed, s: TournamentResumed) -> None:
+    m.SetInParent()
+    m.reason = s.reason
+    m.at_ms = s.at_ms
+
+
+def encode_tournament_resumed(s: TournamentResumed) -> bytes:
+    m = tournament_pb2.TournamentResumed()
+    fill_tournament_resumed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_resumed(stored: bytes) -> TournamentResumed:
+    try:
+        m = tournament_pb2.TournamentResumed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentResumed", str(error)) from error
+    return read_tournament_resumed(m)
+
+
+def read_tournament_finished(m: tournament_pb2.TournamentFinished) -> TournamentFinished:
+    return TournamentFinished(standings=tuple([read_standing(x) for x in m.standings]), at_ms=m.at_ms)
+
+
+def fill_tournament_finished(m: tournament_pb2.TournamentFinished, s: TournamentFinished) -> None:
+    m.SetInParent()
+    for x in s.standings:
+        fill_standing(m.standings.add(), x)
+    m.at_ms = s.at_ms
+
+
+def encode_tournament_finished(s: TournamentFinished) -> bytes:
+    m = tournament_pb2.TournamentFinished()
+    fill_tournament_finished(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_finished(stored: bytes) -> TournamentFinished:
+    try:
+        m = tournament_pb2.TournamentFinished.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentFinished", str(error)) from error
+    return read_tournament_finished(m)
+
+
+def read_tournament_aborted(m: tournament_pb2.TournamentAborted) -> TournamentAborted:
+    return TournamentAborted(reason=m.reason, at_ms=m.at_ms)
+
+
+def fill_tournament_aborted(m: tournament_pb2.TournamentAborted, s: TournamentAborted) -> None:
+    m.SetInParent()
+    m.reason = s.reason
+    m.at_ms = s.at_ms
+
+
+def encode_tournament_aborted(s: TournamentAborted) -> bytes:
+    m = tournament_pb2.TournamentAborted()
+    fill_tournament_aborted(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_tournament_aborted(stored: bytes) -> TournamentAborted:
+    try:
+        m = tournament_pb2.TournamentAborted.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("TournamentAborted", str(error)) from error
+    return read_tournament_aborted(m)
+
+
+def read_standing(m: tournament_pb2.Standing) -> Standing:
+    return Standing(
+        place=m.place,
+        entrant_id=m.entrant_id,
+        name=m.name,
+        score=m.score,
+        opponents=m.opponents,
+        opponents_cut=m.opponents_cut,
+        direct=m.direct,
+        firsts=m.firsts,
+        progressive=m.progressive,
+        lot=m.lot,
+        played=m.played,
+        byes=m.byes,
+        forfeits=m.forfeits,
+        withdrawn=m.withdrawn,
+        no_shows=m.no_shows,
+    )
+
+
+def fill_standing(m: tournament_pb2.Standing, s: Standing) -> None:
+    m.SetInParent()
+    m.place = s.place
+    m.entrant_id = s.entrant_id
+    m.name = s.name
+    m.score = s.score
+    m.opponents = s.opponents
+    m.opponents_cut = s.opponents_cut
+    m.direct = s.direct
+    m.firsts = s.firsts
+    m.progressive = s.progressive
+    m.lot = s.lot
+    m.played = s.played
+    m.byes = s.byes
+    m.forfeits = s.forfeits
+    m.withdrawn = s.withdrawn
+    m.no_shows = s.no_shows
+
+
+def encode_standing(s: Standing) -> bytes:
+    m = tournament_pb2.Standing()
+    fill_standing(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_standing(stored: bytes) -> Standing:
+    try:
+        m = tournament_pb2.Standing.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("Standing", str(error)) from error
+    return read_standing(m)
+
+
+_READ_COMMAND: dict[str, Callable[[Any], Any]] = {
+    "open_match": read_open_match,
+    "take_seat": read_take_seat,
+    "deadline_passed": read_deadline_passed,
+    "return_to_seat": read_return_to_seat,
+    "resign": read_resign,
+    "pause": read_pause,
+    "resume": read_resume,
+    "adjudicate": read_adjudicate,
+    "abort": read_abort,
+    "credit_clock": read_credit_clock,
+    "substitute_computer": read_substitute_computer,
+    "sounding_choose_initial": read_sounding_choose_initial,
+    "sounding_take_discard": read_sounding_take_discard,
+    "sounding_draw": read_sounding_draw,
+    "sounding_place": read_sounding_place,
+    "sounding_throw_and_flip": read_sounding_throw_and_flip,
+    "sounding_flip": read_sounding_flip,
+    "sounding_undo_take": read_sounding_undo_take,
+}
+
 _FILL_COMMAND: dict[type, Callable[[Any, Any], None]] = {
     OpenMatch: lambda m, s: fill_open_match(m.open_match, s),
     TakeSeat: lambda m, s: fill_take_seat(m.take_seat, s),
@@ -1040,47 +3406,37 @@ COMMAND_NAMES: dict[type, str] = {
 }
 COMMAND_TYPES: dict[str, type] = {name: kind for kind, name in COMMAND_NAMES.items()}
 
-
-def read_event(m: entry_pb2.Event) -> Event:
-    which = m.WhichOneof("kind")
-    if which is None:
-        raise UnknownKind("Event")
-    return _FROM_EVENT[which](m)
-
-
-def fill_event(m: entry_pb2.Event, s: Event) -> None:
-    _FILL_EVENT[type(s)](m, s)
-
-
-_FROM_EVENT: dict[str, Callable[[Any], Event]] = {
-    "match_opened": lambda m: read_match_opened(m.match_opened),
-    "seat_taken": lambda m: read_seat_taken(m.seat_taken),
-    "match_started": lambda m: read_match_started(m.match_started),
-    "decision_opened": lambda m: read_decision_opened(m.decision_opened),
-    "decision_missed": lambda m: read_decision_missed(m.decision_missed),
-    "seat_taken_over": lambda m: read_seat_taken_over(m.seat_taken_over),
-    "seat_returned": lambda m: read_seat_returned(m.seat_returned),
-    "seat_resigned": lambda m: read_seat_resigned(m.seat_resigned),
-    "match_paused": lambda m: read_match_paused(m.match_paused),
-    "match_resumed": lambda m: read_match_resumed(m.match_resumed),
-    "clock_credited": lambda m: read_clock_credited(m.clock_credited),
-    "match_ended": lambda m: read_match_ended(m.match_ended),
-    "sounding_dealt": lambda m: read_sounding_dealt(m.sounding_dealt),
-    "sounding_initial_chosen": lambda m: read_sounding_initial_chosen(m.sounding_initial_chosen),
-    "sounding_initial_revealed": lambda m: read_sounding_initial_revealed(m.sounding_initial_revealed),
-    "sounding_opener_drawn": lambda m: read_sounding_opener_drawn(m.sounding_opener_drawn),
-    "sounding_card_drawn": lambda m: read_sounding_card_drawn(m.sounding_card_drawn),
-    "sounding_card_placed": lambda m: read_sounding_card_placed(m.sounding_card_placed),
-    "sounding_card_thrown": lambda m: read_sounding_card_thrown(m.sounding_card_thrown),
-    "sounding_cell_flipped": lambda m: read_sounding_cell_flipped(m.sounding_cell_flipped),
-    "sounding_column_swallowed": lambda m: read_sounding_column_swallowed(m.sounding_column_swallowed),
-    "sounding_discard_reshuffled": lambda m: read_sounding_discard_reshuffled(m.sounding_discard_reshuffled),
-    "sounding_deal_closed": lambda m: read_sounding_deal_closed(m.sounding_deal_closed),
-    "sounding_grid_revealed": lambda m: read_sounding_grid_revealed(m.sounding_grid_revealed),
-    "sounding_deal_scored": lambda m: read_sounding_deal_scored(m.sounding_deal_scored),
-    "sounding_discard_taken": lambda m: read_sounding_discard_taken(m.sounding_discard_taken),
-    "sounding_take_undone": lambda m: read_sounding_take_undone(m.sounding_take_undone),
+_READ_EVENT: dict[str, Callable[[Any], Any]] = {
+    "match_opened": read_match_opened,
+    "seat_taken": read_seat_taken,
+    "match_started": read_match_started,
+    "decision_opened": read_decision_opened,
+    "decision_missed": read_decision_missed,
+    "seat_taken_over": read_seat_taken_over,
+    "seat_returned": read_seat_returned,
+    "seat_resigned": read_seat_resigned,
+    "match_paused": read_match_paused,
+    "match_resumed": read_match_resumed,
+    "clock_credited": read_clock_credited,
+    "match_ended": read_match_ended,
+    "seat_return_requested": read_seat_return_requested,
+    "sounding_dealt": read_sounding_dealt,
+    "sounding_initial_chosen": read_sounding_initial_chosen,
+    "sounding_initial_revealed": read_sounding_initial_revealed,
+    "sounding_opener_drawn": read_sounding_opener_drawn,
+    "sounding_card_drawn": read_sounding_card_drawn,
+    "sounding_card_placed": read_sounding_card_placed,
+    "sounding_card_thrown": read_sounding_card_thrown,
+    "sounding_cell_flipped": read_sounding_cell_flipped,
+    "sounding_column_swallowed": read_sounding_column_swallowed,
+    "sounding_discard_reshuffled": read_sounding_discard_reshuffled,
+    "sounding_deal_closed": read_sounding_deal_closed,
+    "sounding_grid_revealed": read_sounding_grid_revealed,
+    "sounding_deal_scored": read_sounding_deal_scored,
+    "sounding_discard_taken": read_sounding_discard_taken,
+    "sounding_take_undone": read_sounding_take_undone,
 }
+
 _FILL_EVENT: dict[type, Callable[[Any, Any], None]] = {
     MatchOpened: lambda m, s: fill_match_opened(m.match_opened, s),
     SeatTaken: lambda m, s: fill_seat_taken(m.seat_taken, s),
@@ -1094,6 +3450,7 @@ _FILL_EVENT: dict[type, Callable[[Any, Any], None]] = {
     MatchResumed: lambda m, s: fill_match_resumed(m.match_resumed, s),
     ClockCredited: lambda m, s: fill_clock_credited(m.clock_credited, s),
     MatchEnded: lambda m, s: fill_match_ended(m.match_ended, s),
+    SeatReturnRequested: lambda m, s: fill_seat_return_requested(m.seat_return_requested, s),
     SoundingDealt: lambda m, s: fill_sounding_dealt(m.sounding_dealt, s),
     SoundingInitialChosen: lambda m, s: fill_sounding_initial_chosen(m.sounding_initial_chosen, s),
     SoundingInitialRevealed: lambda m, s: fill_sounding_initial_revealed(m.sounding_initial_revealed, s),
@@ -1125,6 +3482,7 @@ EVENT_NAMES: dict[type, str] = {
     MatchResumed: "match_resumed",
     ClockCredited: "clock_credited",
     MatchEnded: "match_ended",
+    SeatReturnRequested: "seat_return_requested",
     SoundingDealt: "sounding_dealt",
     SoundingInitialChosen: "sounding_initial_chosen",
     SoundingInitialRevealed: "sounding_initial_revealed",
@@ -1143,270 +3501,19 @@ EVENT_NAMES: dict[type, str] = {
 }
 EVENT_TYPES: dict[str, type] = {name: kind for kind, name in EVENT_NAMES.items()}
 
-
-def read_observed(m: entry_pb2.Observed) -> Observed:
-    received_at_ms = m.received_at_ms
-    round_trip_ms = tuple(m.round_trip_ms)
-    return Observed(received_at_ms=received_at_ms, round_trip_ms=round_trip_ms)
-
-
-def fill_observed(m: entry_pb2.Observed, s: Observed) -> None:
-    m.SetInParent()
-    m.received_at_ms = s.received_at_ms
-    if s.round_trip_ms:
-        m.round_trip_ms.extend(s.round_trip_ms)
-
-
-def read_entry(m: entry_pb2.Entry) -> Entry:
-    schema = m.schema
-    rules_version = m.rules_version
-    match_id = m.match_id
-    number = m.number
-    actor_kind = _enum(_ACTOR_KIND, m.actor_kind, "Entry.actor_kind")
-    actor_seat = m.actor_seat if m.HasField("actor_seat") else None
-    actor_id = m.actor_id
-    command_id = m.command_id
-    decision_id = m.decision_id
-    command = read_command(m.command) if m.HasField("command") else None
-    observed = read_observed(m.observed) if m.HasField("observed") else None
-    events = tuple([read_event(x) for x in m.events])
-    prev_hash = m.prev_hash
-    return Entry(
-        schema=schema,
-        rules_version=rules_version,
-        match_id=match_id,
-        number=number,
-        actor_kind=actor_kind,
-        actor_seat=actor_seat,
-        actor_id=actor_id,
-        command_id=command_id,
-        decision_id=decision_id,
-        command=command,
-        observed=observed,
-        events=events,
-        prev_hash=prev_hash,
-    )
-
-
-def fill_entry(m: entry_pb2.Entry, s: Entry) -> None:
-    m.SetInParent()
-    m.schema = s.schema
-    m.rules_version = s.rules_version
-    m.match_id = s.match_id
-    m.number = s.number
-    m.actor_kind = s.actor_kind
-    if s.actor_seat is not None:
-        m.actor_seat = s.actor_seat
-    m.actor_id = s.actor_id
-    m.command_id = s.command_id
-    m.decision_id = s.decision_id
-    if s.command is not None:
-        fill_command(m.command, s.command)
-    if s.observed is not None:
-        fill_observed(m.observed, s.observed)
-    for x in s.events:
-        fill_event(m.events.add(), x)
-    m.prev_hash = s.prev_hash
-
-
-def read_shard_opened(m: entry_pb2.ShardOpened) -> ShardOpened:
-    schema = m.schema
-    instance = m.instance
-    outage_from_ms = m.outage_from_ms
-    outage_to_ms = m.outage_to_ms
-    return ShardOpened(
-        schema=schema, instance=instance, outage_from_ms=outage_from_ms, outage_to_ms=outage_to_ms
-    )
-
-
-def fill_shard_opened(m: entry_pb2.ShardOpened, s: ShardOpened) -> None:
-    m.SetInParent()
-    m.schema = s.schema
-    m.instance = s.instance
-    m.outage_from_ms = s.outage_from_ms
-    m.outage_to_ms = s.outage_to_ms
-
-
-def read_batch(m: entry_pb2.Batch) -> Batch:
-    shard = m.shard
-    epoch = m.epoch
-    number = m.number
-    prev_hash = m.prev_hash
-    shard_opened = read_shard_opened(m.shard_opened) if m.HasField("shard_opened") else None
-    entries = tuple(m.entries)
-    return Batch(
-        shard=shard,
-        epoch=epoch,
-        number=number,
-        prev_hash=prev_hash,
-        shard_opened=shard_opened,
-        entries=entries,
-    )
-
-
-def fill_batch(m: entry_pb2.Batch, s: Batch) -> None:
-    m.SetInParent()
-    m.shard = s.shard
-    m.epoch = s.epoch
-    m.number = s.number
-    m.prev_hash = s.prev_hash
-    if s.shard_opened is not None:
-        fill_shard_opened(m.shard_opened, s.shard_opened)
-    if s.entries:
-        m.entries.extend(s.entries)
-
-
-def read_match_info(m: view_pb2.MatchInfo) -> MatchInfo:
-    match_id = m.match_id
-    game = m.game
-    rules_version = m.rules_version
-    options = tuple([read_option(x) for x in m.options])
-    player_ids = tuple(m.player_ids)
-    commitment = m.commitment
-    tournament_id = m.tournament_id
-    round = m.round
-    pod = m.pod
-    return MatchInfo(
-        match_id=match_id,
-        game=game,
-        rules_version=rules_version,
-        options=options,
-        player_ids=player_ids,
-        commitment=commitment,
-        tournament_id=tournament_id,
-        round=round,
-        pod=pod,
-    )
-
-
-def fill_match_info(m: view_pb2.MatchInfo, s: MatchInfo) -> None:
-    m.SetInParent()
-    m.match_id = s.match_id
-    m.game = s.game
-    m.rules_version = s.rules_version
-    for x in s.options:
-        fill_option(m.options.add(), x)
-    if s.player_ids:
-        m.player_ids.extend(s.player_ids)
-    m.commitment = s.commitment
-    m.tournament_id = s.tournament_id
-    m.round = s.round
-    m.pod = s.pod
-
-
-def read_seat_view(m: view_pb2.SeatView) -> SeatView:
-    controller = _enum(_CONTROLLER, m.controller, "SeatView.controller")
-    taken = m.taken
-    missed = m.missed
-    return SeatView(controller=controller, taken=taken, missed=missed)
-
-
-def fill_seat_view(m: view_pb2.SeatView, s: SeatView) -> None:
-    m.SetInParent()
-    m.controller = s.controller
-    m.taken = s.taken
-    m.missed = s.missed
-
-
-def read_match_view(m: view_pb2.MatchView) -> MatchView:
-    seats = tuple([read_seat_view(x) for x in m.seats])
-    started = m.started
-    paused = m.paused
-    decision_id = m.decision_id
-    waiting_for = tuple(m.waiting_for)
-    what_for = m.what_for
-    due_ms = m.due_ms
-    ended = read_match_ended(m.ended) if m.HasField("ended") else None
-    game_view = _one_of_match_view_game_view(m)
-    return MatchView(
-        seats=seats,
-        started=started,
-        paused=paused,
-        decision_id=decision_id,
-        waiting_for=waiting_for,
-        what_for=what_for,
-        due_ms=due_ms,
-        ended=ended,
-        game_view=game_view,
-    )
-
-
-def fill_match_view(m: view_pb2.MatchView, s: MatchView) -> None:
-    m.SetInParent()
-    for x in s.seats:
-        fill_seat_view(m.seats.add(), x)
-    m.started = s.started
-    m.paused = s.paused
-    m.decision_id = s.decision_id
-    if s.waiting_for:
-        m.waiting_for.extend(s.waiting_for)
-    m.what_for = s.what_for
-    m.due_ms = s.due_ms
-    if s.ended is not None:
-        fill_match_ended(m.ended, s.ended)
-    if s.game_view is not None:
-        _FILL_MATCH_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
-
-
-def _one_of_match_view_game_view(m: view_pb2.MatchView) -> SoundingView | None:
-    which = m.WhichOneof("game_view")
-    if which == "sounding":
-        return read_sounding_view(m.sounding)
-    return None
-
-
-_FILL_MATCH_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
-    SoundingView: lambda m, s: fill_sounding_view(m.sounding, s),
+_READ_HAPPENING: dict[str, Callable[[Any], Any]] = {
+    "seat_taken_over": read_seat_taken_over,
+    "seat_returned": read_seat_returned,
+    "seat_resigned": read_seat_resigned,
+    "match_paused": read_match_paused,
+    "match_resumed": read_match_resumed,
+    "clock_credited": read_clock_credited,
+    "match_ended": read_match_ended,
+    "decision_missed": read_decision_missed,
+    "seat_return_requested": read_seat_return_requested,
+    "sounding": read_sounding_happening,
 }
 
-
-def read_seat_private_view(m: view_pb2.SeatPrivateView) -> SeatPrivateView:
-    seat = m.seat
-    game_view = _one_of_seat_private_view_game_view(m)
-    return SeatPrivateView(seat=seat, game_view=game_view)
-
-
-def fill_seat_private_view(m: view_pb2.SeatPrivateView, s: SeatPrivateView) -> None:
-    m.SetInParent()
-    m.seat = s.seat
-    if s.game_view is not None:
-        _FILL_SEAT_PRIVATE_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
-
-
-def _one_of_seat_private_view_game_view(m: view_pb2.SeatPrivateView) -> SoundingPrivateView | None:
-    which = m.WhichOneof("game_view")
-    if which == "sounding":
-        return read_sounding_private_view(m.sounding)
-    return None
-
-
-_FILL_SEAT_PRIVATE_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
-    SoundingPrivateView: lambda m, s: fill_sounding_private_view(m.sounding, s),
-}
-
-
-def read_happening(m: view_pb2.Happening) -> Happening:
-    which = m.WhichOneof("kind")
-    if which is None:
-        raise UnknownKind("Happening")
-    return _FROM_HAPPENING[which](m)
-
-
-def fill_happening(m: view_pb2.Happening, s: Happening) -> None:
-    _FILL_HAPPENING[type(s)](m, s)
-
-
-_FROM_HAPPENING: dict[str, Callable[[Any], Happening]] = {
-    "seat_taken_over": lambda m: read_seat_taken_over(m.seat_taken_over),
-    "seat_returned": lambda m: read_seat_returned(m.seat_returned),
-    "seat_resigned": lambda m: read_seat_resigned(m.seat_resigned),
-    "match_paused": lambda m: read_match_paused(m.match_paused),
-    "match_resumed": lambda m: read_match_resumed(m.match_resumed),
-    "clock_credited": lambda m: read_clock_credited(m.clock_credited),
-    "match_ended": lambda m: read_match_ended(m.match_ended),
-    "decision_missed": lambda m: read_decision_missed(m.decision_missed),
-    "sounding": lambda m: read_sounding_happening(m.sounding),
-}
 _FILL_HAPPENING: dict[type, Callable[[Any, Any], None]] = {
     SeatTakenOver: lambda m, s: fill_seat_taken_over(m.seat_taken_over, s),
     SeatReturned: lambda m, s: fill_seat_returned(m.seat_returned, s),
@@ -1416,6 +3523,7 @@ _FILL_HAPPENING: dict[type, Callable[[Any, Any], None]] = {
     ClockCredited: lambda m, s: fill_clock_credited(m.clock_credited, s),
     MatchEnded: lambda m, s: fill_match_ended(m.match_ended, s),
     DecisionMissed: lambda m, s: fill_decision_missed(m.decision_missed, s),
+    SeatReturnRequested: lambda m, s: fill_seat_return_requested(m.seat_return_requested, s),
     SoundingHappening: lambda m, s: fill_sounding_happening(m.sounding, s),
 }
 HAPPENING_NAMES: dict[type, str] = {
@@ -1427,364 +3535,27 @@ HAPPENING_NAMES: dict[type, str] = {
     ClockCredited: "clock_credited",
     MatchEnded: "match_ended",
     DecisionMissed: "decision_missed",
+    SeatReturnRequested: "seat_return_requested",
     SoundingHappening: "sounding",
 }
 HAPPENING_TYPES: dict[str, type] = {name: kind for kind, name in HAPPENING_NAMES.items()}
 
-
-def read_result(m: result_pb2.Result) -> Result:
-    match_id = m.match_id
-    revision = m.revision
-    game = m.game
-    rules_version = m.rules_version
-    tournament_id = m.tournament_id
-    round = m.round
-    pod = m.pod
-    termination = _enum(_TERMINATION, m.termination, "Result.termination")
-    seats = tuple([read_seat_result(x) for x in m.seats])
-    started_at_ms = m.started_at_ms
-    ended_at_ms = m.ended_at_ms
-    entries = m.entries
-    position_hash = m.position_hash
-    reason = m.reason
-    return Result(
-        match_id=match_id,
-        revision=revision,
-        game=game,
-        rules_version=rules_version,
-        tournament_id=tournament_id,
-        round=round,
-        pod=pod,
-        termination=termination,
-        seats=seats,
-        started_at_ms=started_at_ms,
-        ended_at_ms=ended_at_ms,
-        entries=entries,
-        position_hash=position_hash,
-        reason=reason,
-    )
-
-
-def fill_result(m: result_pb2.Result, s: Result) -> None:
-    m.SetInParent()
-    m.match_id = s.match_id
-    m.revision = s.revision
-    m.game = s.game
-    m.rules_version = s.rules_version
-    m.tournament_id = s.tournament_id
-    m.round = s.round
-    m.pod = s.pod
-    m.termination = s.termination
-    for x in s.seats:
-        fill_seat_result(m.seats.add(), x)
-    m.started_at_ms = s.started_at_ms
-    m.ended_at_ms = s.ended_at_ms
-    m.entries = s.entries
-    m.position_hash = s.position_hash
-    m.reason = s.reason
-
-
-def read_seat_result(m: result_pb2.SeatResult) -> SeatResult:
-    player_id = m.player_id
-    place = m.place
-    total = m.total
-    own_moves = m.own_moves
-    computer_moves = m.computer_moves
-    controller = _enum(_CONTROLLER, m.controller, "SeatResult.controller")
-    opened_as_computer = m.opened_as_computer
-    return SeatResult(
-        player_id=player_id,
-        place=place,
-        total=total,
-        own_moves=own_moves,
-        computer_moves=computer_moves,
-        controller=controller,
-        opened_as_computer=opened_as_computer,
-    )
-
-
-def fill_seat_result(m: result_pb2.SeatResult, s: SeatResult) -> None:
-    m.SetInParent()
-    m.player_id = s.player_id
-    m.place = s.place
-    m.total = s.total
-    m.own_moves = s.own_moves
-    m.computer_moves = s.computer_moves
-    m.controller = s.controller
-    m.opened_as_computer = s.opened_as_computer
-
-
-def read_record(m: result_pb2.Record) -> Record:
-    schema = m.schema
-    match_id = m.match_id
-    game = m.game
-    entries = tuple(m.entries)
-    history_hash = m.history_hash
-    signature = m.signature
-    key_id = m.key_id
-    return Record(
-        schema=schema,
-        match_id=match_id,
-        game=game,
-        entries=entries,
-        history_hash=history_hash,
-        signature=signature,
-        key_id=key_id,
-    )
-
-
-def fill_record(m: result_pb2.Record, s: Record) -> None:
-    m.SetInParent()
-    m.schema = s.schema
-    m.match_id = s.match_id
-    m.game = s.game
-    if s.entries:
-        m.entries.extend(s.entries)
-    m.history_hash = s.history_hash
-    m.signature = s.signature
-    m.key_id = s.key_id
-
-
-def read_record_statement(m: result_pb2.RecordStatement) -> RecordStatement:
-    match_id = m.match_id
-    entries = m.entries
-    history_hash = m.history_hash
-    position_hash = m.position_hash
-    return RecordStatement(
-        match_id=match_id, entries=entries, history_hash=history_hash, position_hash=position_hash
-    )
-
-
-def fill_record_statement(m: result_pb2.RecordStatement, s: RecordStatement) -> None:
-    m.SetInParent()
-    m.match_id = s.match_id
-    m.entries = s.entries
-    m.history_hash = s.history_hash
-    m.position_hash = s.position_hash
-
-
-def read_merkle_checkpoint(m: result_pb2.MerkleCheckpoint) -> MerkleCheckpoint:
-    scope = m.scope
-    leaves = tuple([read_merkle_leaf(x) for x in m.leaves])
-    root = m.root
-    signature = m.signature
-    key_id = m.key_id
-    return MerkleCheckpoint(scope=scope, leaves=leaves, root=root, signature=signature, key_id=key_id)
-
-
-def fill_merkle_checkpoint(m: result_pb2.MerkleCheckpoint, s: MerkleCheckpoint) -> None:
-    m.SetInParent()
-    m.scope = s.scope
-    for x in s.leaves:
-        fill_merkle_leaf(m.leaves.add(), x)
-    m.root = s.root
-    m.signature = s.signature
-    m.key_id = s.key_id
-
-
-def read_merkle_leaf(m: result_pb2.MerkleLeaf) -> MerkleLeaf:
-    match_id = m.match_id
-    history_hash = m.history_hash
-    return MerkleLeaf(match_id=match_id, history_hash=history_hash)
-
-
-def fill_merkle_leaf(m: result_pb2.MerkleLeaf, s: MerkleLeaf) -> None:
-    m.SetInParent()
-    m.match_id = s.match_id
-    m.history_hash = s.history_hash
-
-
-def read_checkpoint_statement(m: result_pb2.CheckpointStatement) -> CheckpointStatement:
-    scope = m.scope
-    leaves = m.leaves
-    root = m.root
-    return CheckpointStatement(scope=scope, leaves=leaves, root=root)
-
-
-def fill_checkpoint_statement(m: result_pb2.CheckpointStatement, s: CheckpointStatement) -> None:
-    m.SetInParent()
-    m.scope = s.scope
-    m.leaves = s.leaves
-    m.root = s.root
-
-
-def read_archive_file(m: result_pb2.ArchiveFile) -> ArchiveFile:
-    schema = m.schema
-    checkpoint = read_merkle_checkpoint(m.checkpoint) if m.HasField("checkpoint") else None
-    records = tuple(m.records)
-    return ArchiveFile(schema=schema, checkpoint=checkpoint, records=records)
-
-
-def fill_archive_file(m: result_pb2.ArchiveFile, s: ArchiveFile) -> None:
-    m.SetInParent()
-    m.schema = s.schema
-    if s.checkpoint is not None:
-        fill_merkle_checkpoint(m.checkpoint, s.checkpoint)
-    if s.records:
-        m.records.extend(s.records)
-
-
-def read_computer_request(m: computer_pb2.ComputerRequest) -> ComputerRequest:
-    match_id = m.match_id
-    game = m.game
-    rules_version = m.rules_version
-    options = tuple([read_option(x) for x in m.options])
-    seat = m.seat
-    decision_id = m.decision_id
-    level = _enum(_COMPUTER_LEVEL, m.level, "ComputerRequest.level")
-    key = m.key
-    public = m.public
-    private = m.private
-    history = tuple(m.history)
-    return ComputerRequest(
-        match_id=match_id,
-        game=game,
-        rules_version=rules_version,
-        options=options,
-        seat=seat,
-        decision_id=decision_id,
-        level=level,
-        key=key,
-        public=public,
-        private=private,
-        history=history,
-    )
-
-
-def fill_computer_request(m: computer_pb2.ComputerRequest, s: ComputerRequest) -> None:
-    m.SetInParent()
-    m.match_id = s.match_id
-    m.game = s.game
-    m.rules_version = s.rules_version
-    for x in s.options:
-        fill_option(m.options.add(), x)
-    m.seat = s.seat
-    m.decision_id = s.decision_id
-    m.level = s.level
-    m.key = s.key
-    m.public = s.public
-    m.private = s.private
-    if s.history:
-        m.history.extend(s.history)
-
-
-def read_computer_reply(m: computer_pb2.ComputerReply) -> ComputerReply:
-    command = read_command(m.command) if m.HasField("command") else None
-    thinking_ms = m.thinking_ms
-    return ComputerReply(command=command, thinking_ms=thinking_ms)
-
-
-def fill_computer_reply(m: computer_pb2.ComputerReply, s: ComputerReply) -> None:
-    m.SetInParent()
-    if s.command is not None:
-        fill_command(m.command, s.command)
-    m.thinking_ms = s.thinking_ms
-
-
-def read_tournament_setup(m: tournament_pb2.TournamentSetup) -> TournamentSetup:
-    name = m.name
-    game = m.game
-    options = tuple([read_option(x) for x in m.options])
-    rounds = m.rounds
-    pod_size = m.pod_size
-    max_entrants = m.max_entrants
-    no_show = _enum(_NO_SHOW_POLICY, m.no_show, "TournamentSetup.no_show")
-    seating_timeout_ms = m.seating_timeout_ms
-    thinking_percent = m.thinking_percent
-    rng_seed = m.rng_seed
-    rules_version = m.rules_version
-    byes_score_percent = m.byes_score_percent
-    min_pod_size = m.min_pod_size
-    return TournamentSetup(
-        name=name,
-        game=game,
-        options=options,
-        rounds=rounds,
-        pod_size=pod_size,
-        max_entrants=max_entrants,
-        no_show=no_show,
-        seating_timeout_ms=seating_timeout_ms,
-        thinking_percent=thinking_percent,
-        rng_seed=rng_seed,
-        rules_version=rules_version,
-        byes_score_percent=byes_score_percent,
-        min_pod_size=min_pod_size,
-    )
-
-
-def fill_tournament_setup(m: tournament_pb2.TournamentSetup, s: TournamentSetup) -> None:
-    m.SetInParent()
-    m.name = s.name
-    m.game = s.game
-    for x in s.options:
-        fill_option(m.options.add(), x)
-    m.rounds = s.rounds
-    m.pod_size = s.pod_size
-    m.max_entrants = s.max_entrants
-    m.no_show = s.no_show
-    m.seating_timeout_ms = s.seating_timeout_ms
-    m.thinking_percent = s.thinking_percent
-    m.rng_seed = s.rng_seed
-    m.rules_version = s.rules_version
-    m.byes_score_percent = s.byes_score_percent
-    m.min_pod_size = s.min_pod_size
-
-
-def read_entrant(m: tournament_pb2.Entrant) -> Entrant:
-    entrant_id = m.entrant_id
-    name = m.name
-    player_ids = tuple(m.player_ids)
-    seeding = m.seeding
-    controller = _enum(_CONTROLLER, m.controller, "Entrant.controller")
-    level = _enum(_COMPUTER_LEVEL, m.level, "Entrant.level") if m.HasField("level") else None
-    return Entrant(
-        entrant_id=entrant_id,
-        name=name,
-        player_ids=player_ids,
-        seeding=seeding,
-        controller=controller,
-        level=level,
-    )
-
-
-def fill_entrant(m: tournament_pb2.Entrant, s: Entrant) -> None:
-    m.SetInParent()
-    m.entrant_id = s.entrant_id
-    m.name = s.name
-    if s.player_ids:
-        m.player_ids.extend(s.player_ids)
-    m.seeding = s.seeding
-    m.controller = s.controller
-    if s.level is not None:
-        m.level = s.level
-
-
-def read_tournament_command(m: tournament_pb2.TournamentCommand) -> TournamentCommand:
-    which = m.WhichOneof("kind")
-    if which is None:
-        raise UnknownKind("TournamentCommand")
-    return _FROM_TOURNAMENT_COMMAND[which](m)
-
-
-def fill_tournament_command(m: tournament_pb2.TournamentCommand, s: TournamentCommand) -> None:
-    _FILL_TOURNAMENT_COMMAND[type(s)](m, s)
-
-
-_FROM_TOURNAMENT_COMMAND: dict[str, Callable[[Any], TournamentCommand]] = {
-    "create_tournament": lambda m: read_create_tournament(m.create_tournament),
-    "register_entrant": lambda m: read_register_entrant(m.register_entrant),
-    "withdraw_entrant": lambda m: read_withdraw_entrant(m.withdraw_entrant),
-    "start_tournament": lambda m: read_start_tournament(m.start_tournament),
-    "pair_round": lambda m: read_pair_round(m.pair_round),
-    "book_result": lambda m: read_book_result(m.book_result),
-    "book_no_show": lambda m: read_book_no_show(m.book_no_show),
-    "adjudicate_pod": lambda m: read_adjudicate_pod(m.adjudicate_pod),
-    "forfeit_entrant": lambda m: read_forfeit_entrant(m.forfeit_entrant),
-    "pause_tournament": lambda m: read_pause_tournament(m.pause_tournament),
-    "resume_tournament": lambda m: read_resume_tournament(m.resume_tournament),
-    "abort_tournament": lambda m: read_abort_tournament(m.abort_tournament),
-    "return_entrant": lambda m: read_return_entrant(m.return_entrant),
+_READ_TOURNAMENT_COMMAND: dict[str, Callable[[Any], Any]] = {
+    "create_tournament": read_create_tournament,
+    "register_entrant": read_register_entrant,
+    "withdraw_entrant": read_withdraw_entrant,
+    "start_tournament": read_start_tournament,
+    "pair_round": read_pair_round,
+    "book_result": read_book_result,
+    "book_no_show": read_book_no_show,
+    "adjudicate_pod": read_adjudicate_pod,
+    "forfeit_entrant": read_forfeit_entrant,
+    "pause_tournament": read_pause_tournament,
+    "resume_tournament": read_resume_tournament,
+    "abort_tournament": read_abort_tournament,
+    "return_entrant": read_return_entrant,
 }
+
 _FILL_TOURNAMENT_COMMAND: dict[type, Callable[[Any, Any], None]] = {
     CreateTournament: lambda m, s: fill_create_tournament(m.create_tournament, s),
     RegisterEntrant: lambda m, s: fill_register_entrant(m.register_entrant, s),
@@ -1817,34 +3588,23 @@ TOURNAMENT_COMMAND_NAMES: dict[type, str] = {
 }
 TOURNAMENT_COMMAND_TYPES: dict[str, type] = {name: kind for kind, name in TOURNAMENT_COMMAND_NAMES.items()}
 
-
-def read_tournament_event(m: tournament_pb2.TournamentEvent) -> TournamentEvent:
-    which = m.WhichOneof("kind")
-    if which is None:
-        raise UnknownKind("TournamentEvent")
-    return _FROM_TOURNAMENT_EVENT[which](m)
-
-
-def fill_tournament_event(m: tournament_pb2.TournamentEvent, s: TournamentEvent) -> None:
-    _FILL_TOURNAMENT_EVENT[type(s)](m, s)
-
-
-_FROM_TOURNAMENT_EVENT: dict[str, Callable[[Any], TournamentEvent]] = {
-    "tournament_created": lambda m: read_tournament_created(m.tournament_created),
-    "entrant_registered": lambda m: read_entrant_registered(m.entrant_registered),
-    "entrant_withdrawn": lambda m: read_entrant_withdrawn(m.entrant_withdrawn),
-    "tournament_started": lambda m: read_tournament_started(m.tournament_started),
-    "round_paired": lambda m: read_round_paired(m.round_paired),
-    "pod_decided": lambda m: read_pod_decided(m.pod_decided),
-    "no_show_recorded": lambda m: read_no_show_recorded(m.no_show_recorded),
-    "entrant_forfeited": lambda m: read_entrant_forfeited(m.entrant_forfeited),
-    "round_finished": lambda m: read_round_finished(m.round_finished),
-    "tournament_paused": lambda m: read_tournament_paused(m.tournament_paused),
-    "tournament_resumed": lambda m: read_tournament_resumed(m.tournament_resumed),
-    "tournament_finished": lambda m: read_tournament_finished(m.tournament_finished),
-    "tournament_aborted": lambda m: read_tournament_aborted(m.tournament_aborted),
-    "entrant_returned": lambda m: read_entrant_returned(m.entrant_returned),
+_READ_TOURNAMENT_EVENT: dict[str, Callable[[Any], Any]] = {
+    "tournament_created": read_tournament_created,
+    "entrant_registered": read_entrant_registered,
+    "entrant_withdrawn": read_entrant_withdrawn,
+    "tournament_started": read_tournament_started,
+    "round_paired": read_round_paired,
+    "pod_decided": read_pod_decided,
+    "no_show_recorded": read_no_show_recorded,
+    "entrant_forfeited": read_entrant_forfeited,
+    "round_finished": read_round_finished,
+    "tournament_paused": read_tournament_paused,
+    "tournament_resumed": read_tournament_resumed,
+    "tournament_finished": read_tournament_finished,
+    "tournament_aborted": read_tournament_aborted,
+    "entrant_returned": read_entrant_returned,
 }
+
 _FILL_TOURNAMENT_EVENT: dict[type, Callable[[Any, Any], None]] = {
     TournamentCreated: lambda m, s: fill_tournament_created(m.tournament_created, s),
     EntrantRegistered: lambda m, s: fill_entrant_registered(m.entrant_registered, s),
@@ -1879,2002 +3639,75 @@ TOURNAMENT_EVENT_NAMES: dict[type, str] = {
 }
 TOURNAMENT_EVENT_TYPES: dict[str, type] = {name: kind for kind, name in TOURNAMENT_EVENT_NAMES.items()}
 
-
-def read_tournament_entry(m: tournament_pb2.TournamentEntry) -> TournamentEntry:
-    schema = m.schema
-    tournament_id = m.tournament_id
-    number = m.number
-    actor_kind = _enum(_ACTOR_KIND, m.actor_kind, "TournamentEntry.actor_kind")
-    actor_id = m.actor_id
-    command_id = m.command_id
-    command = read_tournament_command(m.command) if m.HasField("command") else None
-    observed = read_observed(m.observed) if m.HasField("observed") else None
-    events = tuple([read_tournament_event(x) for x in m.events])
-    prev_hash = m.prev_hash
-    return TournamentEntry(
-        schema=schema,
-        tournament_id=tournament_id,
-        number=number,
-        actor_kind=actor_kind,
-        actor_id=actor_id,
-        command_id=command_id,
-        command=command,
-        observed=observed,
-        events=events,
-        prev_hash=prev_hash,
-    )
-
-
-def fill_tournament_entry(m: tournament_pb2.TournamentEntry, s: TournamentEntry) -> None:
-    m.SetInParent()
-    m.schema = s.schema
-    m.tournament_id = s.tournament_id
-    m.number = s.number
-    m.actor_kind = s.actor_kind
-    m.actor_id = s.actor_id
-    m.command_id = s.command_id
-    if s.command is not None:
-        fill_tournament_command(m.command, s.command)
-    if s.observed is not None:
-        fill_observed(m.observed, s.observed)
-    for x in s.events:
-        fill_tournament_event(m.events.add(), x)
-    m.prev_hash = s.prev_hash
-
-
-def read_create_tournament(m: tournament_pb2.CreateTournament) -> CreateTournament:
-    setup = read_tournament_setup(m.setup) if m.HasField("setup") else None
-    return CreateTournament(setup=setup)
-
-
-def fill_create_tournament(m: tournament_pb2.CreateTournament, s: CreateTournament) -> None:
-    m.SetInParent()
-    if s.setup is not None:
-        fill_tournament_setup(m.setup, s.setup)
-
-
-def read_register_entrant(m: tournament_pb2.RegisterEntrant) -> RegisterEntrant:
-    entrant = read_entrant(m.entrant) if m.HasField("entrant") else None
-    return RegisterEntrant(entrant=entrant)
-
-
-def fill_register_entrant(m: tournament_pb2.RegisterEntrant, s: RegisterEntrant) -> None:
-    m.SetInParent()
-    if s.entrant is not None:
-        fill_entrant(m.entrant, s.entrant)
-
-
-def read_withdraw_entrant(m: tournament_pb2.WithdrawEntrant) -> WithdrawEntrant:
-    entrant_id = m.entrant_id
-    reason = m.reason
-    return WithdrawEntrant(entrant_id=entrant_id, reason=reason)
-
-
-def fill_withdraw_entrant(m: tournament_pb2.WithdrawEntrant, s: WithdrawEntrant) -> None:
-    m.SetInParent()
-    m.entrant_id = s.entrant_id
-    m.reason = s.reason
-
-
-def read_return_entrant(m: tournament_pb2.ReturnEntrant) -> ReturnEntrant:
-    entrant_id = m.entrant_id
-    return ReturnEntrant(entrant_id=entrant_id)
-
-
-def fill_return_entrant(m: tournament_pb2.ReturnEntrant, s: ReturnEntrant) -> None:
-    m.SetInParent()
-    m.entrant_id = s.entrant_id
-
-
-def read_start_tournament(m: tournament_pb2.StartTournament) -> StartTournament:  # noqa: ARG001
-    return StartTournament()
-
-
-def fill_start_tournament(m: tournament_pb2.StartTournament, s: StartTournament) -> None:  # noqa: ARG001
-    m.SetInParent()
-
-
-def read_pair_round(m: tournament_pb2.PairRound) -> PairRound:
-    round = m.round
-    shards = m.shards
-    return PairRound(round=round, shards=shards)
-
-
-def fill_pair_round(m: tournament_pb2.PairRound, s: PairRound) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.shards = s.shards
-
-
-def read_book_result(m: tournament_pb2.BookResult) -> BookResult:
-    round = m.round
-    pod = m.pod
-    match_id = m.match_id
-    revision = m.revision
-    termination = _enum(_TERMINATION, m.termination, "BookResult.termination")
-    places = tuple(m.places)
-    totals = tuple(m.totals)
-    return BookResult(
-        round=round,
-        pod=pod,
-        match_id=match_id,
-        revision=revision,
-        termination=termination,
-        places=places,
-        totals=totals,
-    )
-
-
-def fill_book_result(m: tournament_pb2.BookResult, s: BookResult) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.pod = s.pod
-    m.match_id = s.match_id
-    m.revision = s.revision
-    m.termination = s.termination
-    if s.places:
-        m.places.extend(s.places)
-    if s.totals:
-        m.totals.extend(s.totals)
-
-
-def read_book_no_show(m: tournament_pb2.BookNoShow) -> BookNoShow:
-    round = m.round
-    pod = m.pod
-    entrant_id = m.entrant_id
-    return BookNoShow(round=round, pod=pod, entrant_id=entrant_id)
-
-
-def fill_book_no_show(m: tournament_pb2.BookNoShow, s: BookNoShow) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.pod = s.pod
-    m.entrant_id = s.entrant_id
-
-
-def read_adjudicate_pod(m: tournament_pb2.AdjudicatePod) -> AdjudicatePod:
-    round = m.round
-    pod = m.pod
-    places = tuple(m.places)
-    reason = m.reason
-    return AdjudicatePod(round=round, pod=pod, places=places, reason=reason)
-
-
-def fill_adjudicate_pod(m: tournament_pb2.AdjudicatePod, s: AdjudicatePod) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.pod = s.pod
-    if s.places:
-        m.places.extend(s.places)
-    m.reason = s.reason
-
-
-def read_forfeit_entrant(m: tournament_pb2.ForfeitEntrant) -> ForfeitEntrant:
-    round = m.round
-    pod = m.pod
-    entrant_id = m.entrant_id
-    reason = m.reason
-    return ForfeitEntrant(round=round, pod=pod, entrant_id=entrant_id, reason=reason)
-
-
-def fill_forfeit_entrant(m: tournament_pb2.ForfeitEntrant, s: ForfeitEntrant) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.pod = s.pod
-    m.entrant_id = s.entrant_id
-    m.reason = s.reason
-
-
-def read_pause_tournament(m: tournament_pb2.PauseTournament) -> PauseTournament:
-    reason = m.reason
-    return PauseTournament(reason=reason)
-
-
-def fill_pause_tournament(m: tournament_pb2.PauseTournament, s: PauseTournament) -> None:
-    m.SetInParent()
-    m.reason = s.reason
-
-
-def read_resume_tournament(m: tournament_pb2.ResumeTournament) -> ResumeTournament:
-    reason = m.reason
-    return ResumeTournament(reason=reason)
-
-
-def fill_resume_tournament(m: tournament_pb2.ResumeTournament, s: ResumeTournament) -> None:
-    m.SetInParent()
-    m.reason = s.reason
-
-
-def read_abort_tournament(m: tournament_pb2.AbortTournament) -> AbortTournament:
-    reason = m.reason
-    return AbortTournament(reason=reason)
-
-
-def fill_abort_tournament(m: tournament_pb2.AbortTournament, s: AbortTournament) -> None:
-    m.SetInParent()
-    m.reason = s.reason
-
-
-def read_tournament_created(m: tournament_pb2.TournamentCreated) -> TournamentCreated:
-    setup = read_tournament_setup(m.setup) if m.HasField("setup") else None
-    at_ms = m.at_ms
-    return TournamentCreated(setup=setup, at_ms=at_ms)
-
-
-def fill_tournament_created(m: tournament_pb2.TournamentCreated, s: TournamentCreated) -> None:
-    m.SetInParent()
-    if s.setup is not None:
-        fill_tournament_setup(m.setup, s.setup)
-    m.at_ms = s.at_ms
-
-
-def read_entrant_registered(m: tournament_pb2.EntrantRegistered) -> EntrantRegistered:
-    entrant = read_entrant(m.entrant) if m.HasField("entrant") else None
-    return EntrantRegistered(entrant=entrant)
-
-
-def fill_entrant_registered(m: tournament_pb2.EntrantRegistered, s: EntrantRegistered) -> None:
-    m.SetInParent()
-    if s.entrant is not None:
-        fill_entrant(m.entrant, s.entrant)
-
-
-def read_entrant_withdrawn(m: tournament_pb2.EntrantWithdrawn) -> EntrantWithdrawn:
-    entrant_id = m.entrant_id
-    reason = m.reason
-    return EntrantWithdrawn(entrant_id=entrant_id, reason=reason)
-
-
-def fill_entrant_withdrawn(m: tournament_pb2.EntrantWithdrawn, s: EntrantWithdrawn) -> None:
-    m.SetInParent()
-    m.entrant_id = s.entrant_id
-    m.reason = s.reason
-
-
-def read_entrant_returned(m: tournament_pb2.EntrantReturned) -> EntrantReturned:
-    entrant_id = m.entrant_id
-    return EntrantReturned(entrant_id=entrant_id)
-
-
-def fill_entrant_returned(m: tournament_pb2.EntrantReturned, s: EntrantReturned) -> None:
-    m.SetInParent()
-    m.entrant_id = s.entrant_id
-
-
-def read_tournament_started(m: tournament_pb2.TournamentStarted) -> TournamentStarted:
-    at_ms = m.at_ms
-    return TournamentStarted(at_ms=at_ms)
-
-
-def fill_tournament_started(m: tournament_pb2.TournamentStarted, s: TournamentStarted) -> None:
-    m.SetInParent()
-    m.at_ms = s.at_ms
-
-
-def read_pod(m: tournament_pb2.Pod) -> Pod:
-    pod = m.pod
-    entrant_ids = tuple(m.entrant_ids)
-    match_id = m.match_id
-    return Pod(pod=pod, entrant_ids=entrant_ids, match_id=match_id)
-
-
-def fill_pod(m: tournament_pb2.Pod, s: Pod) -> None:
-    m.SetInParent()
-    m.pod = s.pod
-    if s.entrant_ids:
-        m.entrant_ids.extend(s.entrant_ids)
-    m.match_id = s.match_id
-
-
-def read_round_paired(m: tournament_pb2.RoundPaired) -> RoundPaired:
-    round = m.round
-    pods = tuple([read_pod(x) for x in m.pods])
-    byes = tuple(m.byes)
-    at_ms = m.at_ms
-    return RoundPaired(round=round, pods=pods, byes=byes, at_ms=at_ms)
-
-
-def fill_round_paired(m: tournament_pb2.RoundPaired, s: RoundPaired) -> None:
-    m.SetInParent()
-    m.round = s.round
-    for x in s.pods:
-        fill_pod(m.pods.add(), x)
-    if s.byes:
-        m.byes.extend(s.byes)
-    m.at_ms = s.at_ms
-
-
-def read_pod_decided(m: tournament_pb2.PodDecided) -> PodDecided:
-    round = m.round
-    pod = m.pod
-    status = _enum(_POD_STATUS, m.status, "PodDecided.status")
-    places = tuple(m.places)
-    scores = tuple(m.scores)
-    totals = tuple(m.totals)
-    match_id = m.match_id
-    revision = m.revision
-    reason = m.reason
-    return PodDecided(
-        round=round,
-        pod=pod,
-        status=status,
-        places=places,
-        scores=scores,
-        totals=totals,
-        match_id=match_id,
-        revision=revision,
-        reason=reason,
-    )
-
-
-def fill_pod_decided(m: tournament_pb2.PodDecided, s: PodDecided) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.pod = s.pod
-    m.status = s.status
-    if s.places:
-        m.places.extend(s.places)
-    if s.scores:
-        m.scores.extend(s.scores)
-    if s.totals:
-        m.totals.extend(s.totals)
-    m.match_id = s.match_id
-    m.revision = s.revision
-    m.reason = s.reason
-
-
-def read_no_show_recorded(m: tournament_pb2.NoShowRecorded) -> NoShowRecorded:
-    round = m.round
-    pod = m.pod
-    entrant_id = m.entrant_id
-    return NoShowRecorded(round=round, pod=pod, entrant_id=entrant_id)
-
-
-def fill_no_show_recorded(m: tournament_pb2.NoShowRecorded, s: NoShowRecorded) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.pod = s.pod
-    m.entrant_id = s.entrant_id
-
-
-def read_entrant_forfeited(m: tournament_pb2.EntrantForfeited) -> EntrantForfeited:
-    round = m.round
-    pod = m.pod
-    entrant_id = m.entrant_id
-    reason = m.reason
-    return EntrantForfeited(round=round, pod=pod, entrant_id=entrant_id, reason=reason)
-
-
-def fill_entrant_forfeited(m: tournament_pb2.EntrantForfeited, s: EntrantForfeited) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.pod = s.pod
-    m.entrant_id = s.entrant_id
-    m.reason = s.reason
-
-
-def read_round_finished(m: tournament_pb2.RoundFinished) -> RoundFinished:
-    round = m.round
-    at_ms = m.at_ms
-    return RoundFinished(round=round, at_ms=at_ms)
-
-
-def fill_round_finished(m: tournament_pb2.RoundFinished, s: RoundFinished) -> None:
-    m.SetInParent()
-    m.round = s.round
-    m.at_ms = s.at_ms
-
-
-def read_tournament_paused(m: tournament_pb2.TournamentPaused) -> TournamentPaused:
-    reason = m.reason
-    at_ms = m.at_ms
-    return TournamentPaused(reason=reason, at_ms=at_ms)
-
-
-def fill_tournament_paused(m: tournament_pb2.TournamentPaused, s: TournamentPaused) -> None:
-    m.SetInParent()
-    m.reason = s.reason
-    m.at_ms = s.at_ms
-
-
-def read_tournament_resumed(m: tournament_pb2.TournamentResumed) -> TournamentResumed:
-    reason = m.reason
-    at_ms = m.at_ms
-    return TournamentResumed(reason=reason, at_ms=at_ms)
-
-
-def fill_tournament_resumed(m: tournament_pb2.TournamentResumed, s: TournamentResumed) -> None:
-    m.SetInParent()
-    m.reason = s.reason
-    m.at_ms = s.at_ms
-
-
-def read_tournament_finished(m: tournament_pb2.TournamentFinished) -> TournamentFinished:
-    standings = tuple([read_standing(x) for x in m.standings])
-    at_ms = m.at_ms
-    return TournamentFinished(standings=standings, at_ms=at_ms)
-
-
-def fill_tournament_finished(m: tournament_pb2.TournamentFinished, s: TournamentFinished) -> None:
-    m.SetInParent()
-    for x in s.standings:
-        fill_standing(m.standings.add(), x)
-    m.at_ms = s.at_ms
-
-
-def read_tournament_aborted(m: tournament_pb2.TournamentAborted) -> TournamentAborted:
-    reason = m.reason
-    at_ms = m.at_ms
-    return TournamentAborted(reason=reason, at_ms=at_ms)
-
-
-def fill_tournament_aborted(m: tournament_pb2.TournamentAborted, s: TournamentAborted) -> None:
-    m.SetInParent()
-    m.reason = s.reason
-    m.at_ms = s.at_ms
-
-
-def read_standing(m: tournament_pb2.Standing) -> Standing:
-    place = m.place
-    entrant_id = m.entrant_id
-    name = m.name
-    score = m.score
-    opponents = m.opponents
-    opponents_cut = m.opponents_cut
-    direct = m.direct
-    firsts = m.firsts
-    progressive = m.progressive
-    lot = m.lot
-    played = m.played
-    byes = m.byes
-    forfeits = m.forfeits
-    withdrawn = m.withdrawn
-    no_shows = m.no_shows
-    return Standing(
-        place=place,
-        entrant_id=entrant_id,
-        name=name,
-        score=score,
-        opponents=opponents,
-        opponents_cut=opponents_cut,
-        direct=direct,
-        firsts=firsts,
-        progressive=progressive,
-        lot=lot,
-        played=played,
-        byes=byes,
-        forfeits=forfeits,
-        withdrawn=withdrawn,
-        no_shows=no_shows,
-    )
-
-
-def fill_standing(m: tournament_pb2.Standing, s: Standing) -> None:
-    m.SetInParent()
-    m.place = s.place
-    m.entrant_id = s.entrant_id
-    m.name = s.name
-    m.score = s.score
-    m.opponents = s.opponents
-    m.opponents_cut = s.opponents_cut
-    m.direct = s.direct
-    m.firsts = s.firsts
-    m.progressive = s.progressive
-    m.lot = s.lot
-    m.played = s.played
-    m.byes = s.byes
-    m.forfeits = s.forfeits
-    m.withdrawn = s.withdrawn
-    m.no_shows = s.no_shows
-
-
-def encode_rejection(s: Rejection) -> bytes:
-    m = rejection_pb2.Rejection()
-    fill_rejection(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_rejection(stored: bytes) -> Rejection:
-    try:
-        m = rejection_pb2.Rejection.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Rejection", str(error)) from error
-    return read_rejection(m)
-
-
-def encode_option(s: Option) -> bytes:
-    m = match_pb2.Option()
-    fill_option(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_option(stored: bytes) -> Option:
-    try:
-        m = match_pb2.Option.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Option", str(error)) from error
-    return read_option(m)
-
-
-def encode_seat_setup(s: SeatSetup) -> bytes:
-    m = match_pb2.SeatSetup()
-    fill_seat_setup(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_setup(stored: bytes) -> SeatSetup:
-    try:
-        m = match_pb2.SeatSetup.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatSetup", str(error)) from error
-    return read_seat_setup(m)
-
-
-def encode_open_match(s: OpenMatch) -> bytes:
-    m = match_pb2.OpenMatch()
-    fill_open_match(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_open_match(stored: bytes) -> OpenMatch:
-    try:
-        m = match_pb2.OpenMatch.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("OpenMatch", str(error)) from error
-    return read_open_match(m)
-
-
-def encode_take_seat(s: TakeSeat) -> bytes:
-    m = match_pb2.TakeSeat()
-    fill_take_seat(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_take_seat(stored: bytes) -> TakeSeat:
-    try:
-        m = match_pb2.TakeSeat.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TakeSeat", str(error)) from error
-    return read_take_seat(m)
-
-
-def encode_return_to_seat(s: ReturnToSeat) -> bytes:
-    m = match_pb2.ReturnToSeat()
-    fill_return_to_seat(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_return_to_seat(stored: bytes) -> ReturnToSeat:
-    try:
-        m = match_pb2.ReturnToSeat.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ReturnToSeat", str(error)) from error
-    return read_return_to_seat(m)
-
-
-def encode_resign(s: Resign) -> bytes:
-    m = match_pb2.Resign()
-    fill_resign(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_resign(stored: bytes) -> Resign:
-    try:
-        m = match_pb2.Resign.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Resign", str(error)) from error
-    return read_resign(m)
-
-
-def encode_pause(s: Pause) -> bytes:
-    m = match_pb2.Pause()
-    fill_pause(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_pause(stored: bytes) -> Pause:
-    try:
-        m = match_pb2.Pause.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Pause", str(error)) from error
-    return read_pause(m)
-
-
-def encode_resume(s: Resume) -> bytes:
-    m = match_pb2.Resume()
-    fill_resume(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_resume(stored: bytes) -> Resume:
-    try:
-        m = match_pb2.Resume.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Resume", str(error)) from error
-    return read_resume(m)
-
-
-def encode_adjudicate(s: Adjudicate) -> bytes:
-    m = match_pb2.Adjudicate()
-    fill_adjudicate(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_adjudicate(stored: bytes) -> Adjudicate:
-    try:
-        m = match_pb2.Adjudicate.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Adjudicate", str(error)) from error
-    return read_adjudicate(m)
-
-
-def encode_abort(s: Abort) -> bytes:
-    m = match_pb2.Abort()
-    fill_abort(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_abort(stored: bytes) -> Abort:
-    try:
-        m = match_pb2.Abort.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Abort", str(error)) from error
-    return read_abort(m)
-
-
-def encode_substitute_computer(s: SubstituteComputer) -> bytes:
-    m = match_pb2.SubstituteComputer()
-    fill_substitute_computer(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_substitute_computer(stored: bytes) -> SubstituteComputer:
-    try:
-        m = match_pb2.SubstituteComputer.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SubstituteComputer", str(error)) from error
-    return read_substitute_computer(m)
-
-
-def encode_credit_clock(s: CreditClock) -> bytes:
-    m = match_pb2.CreditClock()
-    fill_credit_clock(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_credit_clock(stored: bytes) -> CreditClock:
-    try:
-        m = match_pb2.CreditClock.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("CreditClock", str(error)) from error
-    return read_credit_clock(m)
-
-
-def encode_deadline_passed(s: DeadlinePassed) -> bytes:
-    m = match_pb2.DeadlinePassed()
-    fill_deadline_passed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_deadline_passed(stored: bytes) -> DeadlinePassed:
-    try:
-        m = match_pb2.DeadlinePassed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("DeadlinePassed", str(error)) from error
-    return read_deadline_passed(m)
-
-
-def encode_seat_move(s: SeatMove) -> bytes:
-    m = match_pb2.SeatMove()
-    fill_seat_move(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_move(stored: bytes) -> SeatMove:
-    try:
-        m = match_pb2.SeatMove.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatMove", str(error)) from error
-    return read_seat_move(m)
-
-
-def encode_match_opened(s: MatchOpened) -> bytes:
-    m = match_pb2.MatchOpened()
-    fill_match_opened(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_match_opened(stored: bytes) -> MatchOpened:
-    try:
-        m = match_pb2.MatchOpened.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MatchOpened", str(error)) from error
-    return read_match_opened(m)
-
-
-def encode_seat_taken(s: SeatTaken) -> bytes:
-    m = match_pb2.SeatTaken()
-    fill_seat_taken(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_taken(stored: bytes) -> SeatTaken:
-    try:
-        m = match_pb2.SeatTaken.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatTaken", str(error)) from error
-    return read_seat_taken(m)
-
-
-def encode_match_started(s: MatchStarted) -> bytes:
-    m = match_pb2.MatchStarted()
-    fill_match_started(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_match_started(stored: bytes) -> MatchStarted:
-    try:
-        m = match_pb2.MatchStarted.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MatchStarted", str(error)) from error
-    return read_match_started(m)
-
-
-def encode_decision_opened(s: DecisionOpened) -> bytes:
-    m = match_pb2.DecisionOpened()
-    fill_decision_opened(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_decision_opened(stored: bytes) -> DecisionOpened:
-    try:
-        m = match_pb2.DecisionOpened.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("DecisionOpened", str(error)) from error
-    return read_decision_opened(m)
-
-
-def encode_decision_missed(s: DecisionMissed) -> bytes:
-    m = match_pb2.DecisionMissed()
-    fill_decision_missed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_decision_missed(stored: bytes) -> DecisionMissed:
-    try:
-        m = match_pb2.DecisionMissed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("DecisionMissed", str(error)) from error
-    return read_decision_missed(m)
-
-
-def encode_seat_taken_over(s: SeatTakenOver) -> bytes:
-    m = match_pb2.SeatTakenOver()
-    fill_seat_taken_over(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_taken_over(stored: bytes) -> SeatTakenOver:
-    try:
-        m = match_pb2.SeatTakenOver.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatTakenOver", str(error)) from error
-    return read_seat_taken_over(m)
-
-
-def encode_seat_returned(s: SeatReturned) -> bytes:
-    m = match_pb2.SeatReturned()
-    fill_seat_returned(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_returned(stored: bytes) -> SeatReturned:
-    try:
-        m = match_pb2.SeatReturned.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatReturned", str(error)) from error
-    return read_seat_returned(m)
-
-
-def encode_seat_resigned(s: SeatResigned) -> bytes:
-    m = match_pb2.SeatResigned()
-    fill_seat_resigned(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_resigned(stored: bytes) -> SeatResigned:
-    try:
-        m = match_pb2.SeatResigned.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatResigned", str(error)) from error
-    return read_seat_resigned(m)
-
-
-def encode_match_paused(s: MatchPaused) -> bytes:
-    m = match_pb2.MatchPaused()
-    fill_match_paused(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_match_paused(stored: bytes) -> MatchPaused:
-    try:
-        m = match_pb2.MatchPaused.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MatchPaused", str(error)) from error
-    return read_match_paused(m)
-
-
-def encode_match_resumed(s: MatchResumed) -> bytes:
-    m = match_pb2.MatchResumed()
-    fill_match_resumed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_match_resumed(stored: bytes) -> MatchResumed:
-    try:
-        m = match_pb2.MatchResumed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MatchResumed", str(error)) from error
-    return read_match_resumed(m)
-
-
-def encode_clock_credited(s: ClockCredited) -> bytes:
-    m = match_pb2.ClockCredited()
-    fill_clock_credited(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_clock_credited(stored: bytes) -> ClockCredited:
-    try:
-        m = match_pb2.ClockCredited.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ClockCredited", str(error)) from error
-    return read_clock_credited(m)
-
-
-def encode_match_ended(s: MatchEnded) -> bytes:
-    m = match_pb2.MatchEnded()
-    fill_match_ended(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_match_ended(stored: bytes) -> MatchEnded:
-    try:
-        m = match_pb2.MatchEnded.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MatchEnded", str(error)) from error
-    return read_match_ended(m)
-
-
-def encode_sounding_choose_initial(s: SoundingChooseInitial) -> bytes:
-    m = sounding_pb2.SoundingChooseInitial()
-    fill_sounding_choose_initial(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_choose_initial(stored: bytes) -> SoundingChooseInitial:
-    try:
-        m = sounding_pb2.SoundingChooseInitial.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingChooseInitial", str(error)) from error
-    return read_sounding_choose_initial(m)
-
-
-def encode_sounding_take_discard(s: SoundingTakeDiscard) -> bytes:
-    m = sounding_pb2.SoundingTakeDiscard()
-    fill_sounding_take_discard(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_take_discard(stored: bytes) -> SoundingTakeDiscard:
-    try:
-        m = sounding_pb2.SoundingTakeDiscard.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingTakeDiscard", str(error)) from error
-    return read_sounding_take_discard(m)
-
-
-def encode_sounding_draw(s: SoundingDraw) -> bytes:
-    m = sounding_pb2.SoundingDraw()
-    fill_sounding_draw(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_draw(stored: bytes) -> SoundingDraw:
-    try:
-        m = sounding_pb2.SoundingDraw.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingDraw", str(error)) from error
-    return read_sounding_draw(m)
-
-
-def encode_sounding_place(s: SoundingPlace) -> bytes:
-    m = sounding_pb2.SoundingPlace()
-    fill_sounding_place(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_place(stored: bytes) -> SoundingPlace:
-    try:
-        m = sounding_pb2.SoundingPlace.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingPlace", str(error)) from error
-    return read_sounding_place(m)
-
-
-def encode_sounding_throw_and_flip(s: SoundingThrowAndFlip) -> bytes:
-    m = sounding_pb2.SoundingThrowAndFlip()
-    fill_sounding_throw_and_flip(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_throw_and_flip(stored: bytes) -> SoundingThrowAndFlip:
-    try:
-        m = sounding_pb2.SoundingThrowAndFlip.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingThrowAndFlip", str(error)) from error
-    return read_sounding_throw_and_flip(m)
-
-
-def encode_sounding_flip(s: SoundingFlip) -> bytes:
-    m = sounding_pb2.SoundingFlip()
-    fill_sounding_flip(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_flip(stored: bytes) -> SoundingFlip:
-    try:
-        m = sounding_pb2.SoundingFlip.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingFlip", str(error)) from error
-    return read_sounding_flip(m)
-
-
-def encode_sounding_undo_take(s: SoundingUndoTake) -> bytes:
-    m = sounding_pb2.SoundingUndoTake()
-    fill_sounding_undo_take(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_undo_take(stored: bytes) -> SoundingUndoTake:
-    try:
-        m = sounding_pb2.SoundingUndoTake.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingUndoTake", str(error)) from error
-    return read_sounding_undo_take(m)
-
-
-def encode_sounding_dealt(s: SoundingDealt) -> bytes:
-    m = sounding_pb2.SoundingDealt()
-    fill_sounding_dealt(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_dealt(stored: bytes) -> SoundingDealt:
-    try:
-        m = sounding_pb2.SoundingDealt.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingDealt", str(error)) from error
-    return read_sounding_dealt(m)
-
-
-def encode_sounding_initial_chosen(s: SoundingInitialChosen) -> bytes:
-    m = sounding_pb2.SoundingInitialChosen()
-    fill_sounding_initial_chosen(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_initial_chosen(stored: bytes) -> SoundingInitialChosen:
-    try:
-        m = sounding_pb2.SoundingInitialChosen.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingInitialChosen", str(error)) from error
-    return read_sounding_initial_chosen(m)
-
-
-def encode_sounding_initial_revealed(s: SoundingInitialRevealed) -> bytes:
-    m = sounding_pb2.SoundingInitialRevealed()
-    fill_sounding_initial_revealed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_initial_revealed(stored: bytes) -> SoundingInitialRevealed:
-    try:
-        m = sounding_pb2.SoundingInitialRevealed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingInitialRevealed", str(error)) from error
-    return read_sounding_initial_revealed(m)
-
-
-def encode_sounding_opener_drawn(s: SoundingOpenerDrawn) -> bytes:
-    m = sounding_pb2.SoundingOpenerDrawn()
-    fill_sounding_opener_drawn(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_opener_drawn(stored: bytes) -> SoundingOpenerDrawn:
-    try:
-        m = sounding_pb2.SoundingOpenerDrawn.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingOpenerDrawn", str(error)) from error
-    return read_sounding_opener_drawn(m)
-
-
-def encode_sounding_card_drawn(s: SoundingCardDrawn) -> bytes:
-    m = sounding_pb2.SoundingCardDrawn()
-    fill_sounding_card_drawn(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_card_drawn(stored: bytes) -> SoundingCardDrawn:
-    try:
-        m = sounding_pb2.SoundingCardDrawn.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingCardDrawn", str(error)) from error
-    return read_sounding_card_drawn(m)
-
-
-def encode_sounding_discard_taken(s: SoundingDiscardTaken) -> bytes:
-    m = sounding_pb2.SoundingDiscardTaken()
-    fill_sounding_discard_taken(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_discard_taken(stored: bytes) -> SoundingDiscardTaken:
-    try:
-        m = sounding_pb2.SoundingDiscardTaken.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingDiscardTaken", str(error)) from error
-    return read_sounding_discard_taken(m)
-
-
-def encode_sounding_take_undone(s: SoundingTakeUndone) -> bytes:
-    m = sounding_pb2.SoundingTakeUndone()
-    fill_sounding_take_undone(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_take_undone(stored: bytes) -> SoundingTakeUndone:
-    try:
-        m = sounding_pb2.SoundingTakeUndone.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingTakeUndone", str(error)) from error
-    return read_sounding_take_undone(m)
-
-
-def encode_sounding_card_placed(s: SoundingCardPlaced) -> bytes:
-    m = sounding_pb2.SoundingCardPlaced()
-    fill_sounding_card_placed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_card_placed(stored: bytes) -> SoundingCardPlaced:
-    try:
-        m = sounding_pb2.SoundingCardPlaced.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingCardPlaced", str(error)) from error
-    return read_sounding_card_placed(m)
-
-
-def encode_sounding_card_thrown(s: SoundingCardThrown) -> bytes:
-    m = sounding_pb2.SoundingCardThrown()
-    fill_sounding_card_thrown(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_card_thrown(stored: bytes) -> SoundingCardThrown:
-    try:
-        m = sounding_pb2.SoundingCardThrown.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingCardThrown", str(error)) from error
-    return read_sounding_card_thrown(m)
-
-
-def encode_sounding_cell_flipped(s: SoundingCellFlipped) -> bytes:
-    m = sounding_pb2.SoundingCellFlipped()
-    fill_sounding_cell_flipped(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_cell_flipped(stored: bytes) -> SoundingCellFlipped:
-    try:
-        m = sounding_pb2.SoundingCellFlipped.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingCellFlipped", str(error)) from error
-    return read_sounding_cell_flipped(m)
-
-
-def encode_sounding_column_swallowed(s: SoundingColumnSwallowed) -> bytes:
-    m = sounding_pb2.SoundingColumnSwallowed()
-    fill_sounding_column_swallowed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_column_swallowed(stored: bytes) -> SoundingColumnSwallowed:
-    try:
-        m = sounding_pb2.SoundingColumnSwallowed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingColumnSwallowed", str(error)) from error
-    return read_sounding_column_swallowed(m)
-
-
-def encode_sounding_discard_reshuffled(s: SoundingDiscardReshuffled) -> bytes:
-    m = sounding_pb2.SoundingDiscardReshuffled()
-    fill_sounding_discard_reshuffled(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_discard_reshuffled(stored: bytes) -> SoundingDiscardReshuffled:
-    try:
-        m = sounding_pb2.SoundingDiscardReshuffled.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingDiscardReshuffled", str(error)) from error
-    return read_sounding_discard_reshuffled(m)
-
-
-def encode_sounding_deal_closed(s: SoundingDealClosed) -> bytes:
-    m = sounding_pb2.SoundingDealClosed()
-    fill_sounding_deal_closed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_deal_closed(stored: bytes) -> SoundingDealClosed:
-    try:
-        m = sounding_pb2.SoundingDealClosed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingDealClosed", str(error)) from error
-    return read_sounding_deal_closed(m)
-
-
-def encode_sounding_grid_revealed(s: SoundingGridRevealed) -> bytes:
-    m = sounding_pb2.SoundingGridRevealed()
-    fill_sounding_grid_revealed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_grid_revealed(stored: bytes) -> SoundingGridRevealed:
-    try:
-        m = sounding_pb2.SoundingGridRevealed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingGridRevealed", str(error)) from error
-    return read_sounding_grid_revealed(m)
-
-
-def encode_sounding_deal_scored(s: SoundingDealScored) -> bytes:
-    m = sounding_pb2.SoundingDealScored()
-    fill_sounding_deal_scored(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_deal_scored(stored: bytes) -> SoundingDealScored:
-    try:
-        m = sounding_pb2.SoundingDealScored.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingDealScored", str(error)) from error
-    return read_sounding_deal_scored(m)
-
-
-def encode_sounding_seat_view(s: SoundingSeatView) -> bytes:
-    m = sounding_pb2.SoundingSeatView()
-    fill_sounding_seat_view(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_seat_view(stored: bytes) -> SoundingSeatView:
-    try:
-        m = sounding_pb2.SoundingSeatView.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingSeatView", str(error)) from error
-    return read_sounding_seat_view(m)
-
-
-def encode_sounding_view(s: SoundingView) -> bytes:
-    m = sounding_pb2.SoundingView()
-    fill_sounding_view(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_view(stored: bytes) -> SoundingView:
-    try:
-        m = sounding_pb2.SoundingView.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingView", str(error)) from error
-    return read_sounding_view(m)
-
-
-def encode_sounding_private_view(s: SoundingPrivateView) -> bytes:
-    m = sounding_pb2.SoundingPrivateView()
-    fill_sounding_private_view(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_private_view(stored: bytes) -> SoundingPrivateView:
-    try:
-        m = sounding_pb2.SoundingPrivateView.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingPrivateView", str(error)) from error
-    return read_sounding_private_view(m)
-
-
-def encode_sounding_happening(s: SoundingHappening) -> bytes:
-    m = sounding_pb2.SoundingHappening()
-    fill_sounding_happening(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_sounding_happening(stored: bytes) -> SoundingHappening:
-    try:
-        m = sounding_pb2.SoundingHappening.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SoundingHappening", str(error)) from error
-    return read_sounding_happening(m)
-
-
-def encode_command(s: Command) -> bytes:
-    m = entry_pb2.Command()
-    fill_command(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_command(stored: bytes) -> Command:
-    try:
-        m = entry_pb2.Command.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Command", str(error)) from error
-    return read_command(m)
-
-
-def encode_event(s: Event) -> bytes:
-    m = entry_pb2.Event()
-    fill_event(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_event(stored: bytes) -> Event:
-    try:
-        m = entry_pb2.Event.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Event", str(error)) from error
-    return read_event(m)
-
-
-def encode_observed(s: Observed) -> bytes:
-    m = entry_pb2.Observed()
-    fill_observed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_observed(stored: bytes) -> Observed:
-    try:
-        m = entry_pb2.Observed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Observed", str(error)) from error
-    return read_observed(m)
-
-
-def encode_entry(s: Entry) -> bytes:
-    m = entry_pb2.Entry()
-    fill_entry(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_entry(stored: bytes) -> Entry:
-    try:
-        m = entry_pb2.Entry.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Entry", str(error)) from error
-    return read_entry(m)
-
-
-def encode_shard_opened(s: ShardOpened) -> bytes:
-    m = entry_pb2.ShardOpened()
-    fill_shard_opened(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_shard_opened(stored: bytes) -> ShardOpened:
-    try:
-        m = entry_pb2.ShardOpened.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ShardOpened", str(error)) from error
-    return read_shard_opened(m)
-
-
-def encode_batch(s: Batch) -> bytes:
-    m = entry_pb2.Batch()
-    fill_batch(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_batch(stored: bytes) -> Batch:
-    try:
-        m = entry_pb2.Batch.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Batch", str(error)) from error
-    return read_batch(m)
-
-
-def encode_match_info(s: MatchInfo) -> bytes:
-    m = view_pb2.MatchInfo()
-    fill_match_info(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_match_info(stored: bytes) -> MatchInfo:
-    try:
-        m = view_pb2.MatchInfo.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MatchInfo", str(error)) from error
-    return read_match_info(m)
-
-
-def encode_seat_view(s: SeatView) -> bytes:
-    m = view_pb2.SeatView()
-    fill_seat_view(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_view(stored: bytes) -> SeatView:
-    try:
-        m = view_pb2.SeatView.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatView", str(error)) from error
-    return read_seat_view(m)
-
-
-def encode_match_view(s: MatchView) -> bytes:
-    m = view_pb2.MatchView()
-    fill_match_view(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_match_view(stored: bytes) -> MatchView:
-    try:
-        m = view_pb2.MatchView.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MatchView", str(error)) from error
-    return read_match_view(m)
-
-
-def encode_seat_private_view(s: SeatPrivateView) -> bytes:
-    m = view_pb2.SeatPrivateView()
-    fill_seat_private_view(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_private_view(stored: bytes) -> SeatPrivateView:
-    try:
-        m = view_pb2.SeatPrivateView.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatPrivateView", str(error)) from error
-    return read_seat_private_view(m)
-
-
-def encode_happening(s: Happening) -> bytes:
-    m = view_pb2.Happening()
-    fill_happening(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_happening(stored: bytes) -> Happening:
-    try:
-        m = view_pb2.Happening.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Happening", str(error)) from error
-    return read_happening(m)
-
-
-def encode_result(s: Result) -> bytes:
-    m = result_pb2.Result()
-    fill_result(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_result(stored: bytes) -> Result:
-    try:
-        m = result_pb2.Result.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Result", str(error)) from error
-    return read_result(m)
-
-
-def encode_seat_result(s: SeatResult) -> bytes:
-    m = result_pb2.SeatResult()
-    fill_seat_result(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_seat_result(stored: bytes) -> SeatResult:
-    try:
-        m = result_pb2.SeatResult.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("SeatResult", str(error)) from error
-    return read_seat_result(m)
-
-
-def encode_record(s: Record) -> bytes:
-    m = result_pb2.Record()
-    fill_record(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_record(stored: bytes) -> Record:
-    try:
-        m = result_pb2.Record.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Record", str(error)) from error
-    return read_record(m)
-
-
-def encode_record_statement(s: RecordStatement) -> bytes:
-    m = result_pb2.RecordStatement()
-    fill_record_statement(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_record_statement(stored: bytes) -> RecordStatement:
-    try:
-        m = result_pb2.RecordStatement.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("RecordStatement", str(error)) from error
-    return read_record_statement(m)
-
-
-def encode_merkle_checkpoint(s: MerkleCheckpoint) -> bytes:
-    m = result_pb2.MerkleCheckpoint()
-    fill_merkle_checkpoint(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_merkle_checkpoint(stored: bytes) -> MerkleCheckpoint:
-    try:
-        m = result_pb2.MerkleCheckpoint.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MerkleCheckpoint", str(error)) from error
-    return read_merkle_checkpoint(m)
-
-
-def encode_merkle_leaf(s: MerkleLeaf) -> bytes:
-    m = result_pb2.MerkleLeaf()
-    fill_merkle_leaf(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_merkle_leaf(stored: bytes) -> MerkleLeaf:
-    try:
-        m = result_pb2.MerkleLeaf.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("MerkleLeaf", str(error)) from error
-    return read_merkle_leaf(m)
-
-
-def encode_checkpoint_statement(s: CheckpointStatement) -> bytes:
-    m = result_pb2.CheckpointStatement()
-    fill_checkpoint_statement(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_checkpoint_statement(stored: bytes) -> CheckpointStatement:
-    try:
-        m = result_pb2.CheckpointStatement.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("CheckpointStatement", str(error)) from error
-    return read_checkpoint_statement(m)
-
-
-def encode_archive_file(s: ArchiveFile) -> bytes:
-    m = result_pb2.ArchiveFile()
-    fill_archive_file(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_archive_file(stored: bytes) -> ArchiveFile:
-    try:
-        m = result_pb2.ArchiveFile.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ArchiveFile", str(error)) from error
-    return read_archive_file(m)
-
-
-def encode_computer_request(s: ComputerRequest) -> bytes:
-    m = computer_pb2.ComputerRequest()
-    fill_computer_request(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_computer_request(stored: bytes) -> ComputerRequest:
-    try:
-        m = computer_pb2.ComputerRequest.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ComputerRequest", str(error)) from error
-    return read_computer_request(m)
-
-
-def encode_computer_reply(s: ComputerReply) -> bytes:
-    m = computer_pb2.ComputerReply()
-    fill_computer_reply(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_computer_reply(stored: bytes) -> ComputerReply:
-    try:
-        m = computer_pb2.ComputerReply.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ComputerReply", str(error)) from error
-    return read_computer_reply(m)
-
-
-def encode_tournament_setup(s: TournamentSetup) -> bytes:
-    m = tournament_pb2.TournamentSetup()
-    fill_tournament_setup(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_setup(stored: bytes) -> TournamentSetup:
-    try:
-        m = tournament_pb2.TournamentSetup.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentSetup", str(error)) from error
-    return read_tournament_setup(m)
-
-
-def encode_entrant(s: Entrant) -> bytes:
-    m = tournament_pb2.Entrant()
-    fill_entrant(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_entrant(stored: bytes) -> Entrant:
-    try:
-        m = tournament_pb2.Entrant.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Entrant", str(error)) from error
-    return read_entrant(m)
-
-
-def encode_tournament_command(s: TournamentCommand) -> bytes:
-    m = tournament_pb2.TournamentCommand()
-    fill_tournament_command(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_command(stored: bytes) -> TournamentCommand:
-    try:
-        m = tournament_pb2.TournamentCommand.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentCommand", str(error)) from error
-    return read_tournament_command(m)
-
-
-def encode_tournament_event(s: TournamentEvent) -> bytes:
-    m = tournament_pb2.TournamentEvent()
-    fill_tournament_event(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_event(stored: bytes) -> TournamentEvent:
-    try:
-        m = tournament_pb2.TournamentEvent.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentEvent", str(error)) from error
-    return read_tournament_event(m)
-
-
-def encode_tournament_entry(s: TournamentEntry) -> bytes:
-    m = tournament_pb2.TournamentEntry()
-    fill_tournament_entry(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_entry(stored: bytes) -> TournamentEntry:
-    try:
-        m = tournament_pb2.TournamentEntry.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentEntry", str(error)) from error
-    return read_tournament_entry(m)
-
-
-def encode_create_tournament(s: CreateTournament) -> bytes:
-    m = tournament_pb2.CreateTournament()
-    fill_create_tournament(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_create_tournament(stored: bytes) -> CreateTournament:
-    try:
-        m = tournament_pb2.CreateTournament.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("CreateTournament", str(error)) from error
-    return read_create_tournament(m)
-
-
-def encode_register_entrant(s: RegisterEntrant) -> bytes:
-    m = tournament_pb2.RegisterEntrant()
-    fill_register_entrant(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_register_entrant(stored: bytes) -> RegisterEntrant:
-    try:
-        m = tournament_pb2.RegisterEntrant.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("RegisterEntrant", str(error)) from error
-    return read_register_entrant(m)
-
-
-def encode_withdraw_entrant(s: WithdrawEntrant) -> bytes:
-    m = tournament_pb2.WithdrawEntrant()
-    fill_withdraw_entrant(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_withdraw_entrant(stored: bytes) -> WithdrawEntrant:
-    try:
-        m = tournament_pb2.WithdrawEntrant.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("WithdrawEntrant", str(error)) from error
-    return read_withdraw_entrant(m)
-
-
-def encode_return_entrant(s: ReturnEntrant) -> bytes:
-    m = tournament_pb2.ReturnEntrant()
-    fill_return_entrant(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_return_entrant(stored: bytes) -> ReturnEntrant:
-    try:
-        m = tournament_pb2.ReturnEntrant.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ReturnEntrant", str(error)) from error
-    return read_return_entrant(m)
-
-
-def encode_start_tournament(s: StartTournament) -> bytes:
-    m = tournament_pb2.StartTournament()
-    fill_start_tournament(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_start_tournament(stored: bytes) -> StartTournament:
-    try:
-        m = tournament_pb2.StartTournament.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("StartTournament", str(error)) from error
-    return read_start_tournament(m)
-
-
-def encode_pair_round(s: PairRound) -> bytes:
-    m = tournament_pb2.PairRound()
-    fill_pair_round(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_pair_round(stored: bytes) -> PairRound:
-    try:
-        m = tournament_pb2.PairRound.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("PairRound", str(error)) from error
-    return read_pair_round(m)
-
-
-def encode_book_result(s: BookResult) -> bytes:
-    m = tournament_pb2.BookResult()
-    fill_book_result(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_book_result(stored: bytes) -> BookResult:
-    try:
-        m = tournament_pb2.BookResult.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("BookResult", str(error)) from error
-    return read_book_result(m)
-
-
-def encode_book_no_show(s: BookNoShow) -> bytes:
-    m = tournament_pb2.BookNoShow()
-    fill_book_no_show(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_book_no_show(stored: bytes) -> BookNoShow:
-    try:
-        m = tournament_pb2.BookNoShow.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("BookNoShow", str(error)) from error
-    return read_book_no_show(m)
-
-
-def encode_adjudicate_pod(s: AdjudicatePod) -> bytes:
-    m = tournament_pb2.AdjudicatePod()
-    fill_adjudicate_pod(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_adjudicate_pod(stored: bytes) -> AdjudicatePod:
-    try:
-        m = tournament_pb2.AdjudicatePod.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("AdjudicatePod", str(error)) from error
-    return read_adjudicate_pod(m)
-
-
-def encode_forfeit_entrant(s: ForfeitEntrant) -> bytes:
-    m = tournament_pb2.ForfeitEntrant()
-    fill_forfeit_entrant(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_forfeit_entrant(stored: bytes) -> ForfeitEntrant:
-    try:
-        m = tournament_pb2.ForfeitEntrant.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ForfeitEntrant", str(error)) from error
-    return read_forfeit_entrant(m)
-
-
-def encode_pause_tournament(s: PauseTournament) -> bytes:
-    m = tournament_pb2.PauseTournament()
-    fill_pause_tournament(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_pause_tournament(stored: bytes) -> PauseTournament:
-    try:
-        m = tournament_pb2.PauseTournament.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("PauseTournament", str(error)) from error
-    return read_pause_tournament(m)
-
-
-def encode_resume_tournament(s: ResumeTournament) -> bytes:
-    m = tournament_pb2.ResumeTournament()
-    fill_resume_tournament(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_resume_tournament(stored: bytes) -> ResumeTournament:
-    try:
-        m = tournament_pb2.ResumeTournament.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ResumeTournament", str(error)) from error
-    return read_resume_tournament(m)
-
-
-def encode_abort_tournament(s: AbortTournament) -> bytes:
-    m = tournament_pb2.AbortTournament()
-    fill_abort_tournament(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_abort_tournament(stored: bytes) -> AbortTournament:
-    try:
-        m = tournament_pb2.AbortTournament.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("AbortTournament", str(error)) from error
-    return read_abort_tournament(m)
-
-
-def encode_tournament_created(s: TournamentCreated) -> bytes:
-    m = tournament_pb2.TournamentCreated()
-    fill_tournament_created(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_created(stored: bytes) -> TournamentCreated:
-    try:
-        m = tournament_pb2.TournamentCreated.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentCreated", str(error)) from error
-    return read_tournament_created(m)
-
-
-def encode_entrant_registered(s: EntrantRegistered) -> bytes:
-    m = tournament_pb2.EntrantRegistered()
-    fill_entrant_registered(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_entrant_registered(stored: bytes) -> EntrantRegistered:
-    try:
-        m = tournament_pb2.EntrantRegistered.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("EntrantRegistered", str(error)) from error
-    return read_entrant_registered(m)
-
-
-def encode_entrant_withdrawn(s: EntrantWithdrawn) -> bytes:
-    m = tournament_pb2.EntrantWithdrawn()
-    fill_entrant_withdrawn(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_entrant_withdrawn(stored: bytes) -> EntrantWithdrawn:
-    try:
-        m = tournament_pb2.EntrantWithdrawn.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("EntrantWithdrawn", str(error)) from error
-    return read_entrant_withdrawn(m)
-
-
-def encode_entrant_returned(s: EntrantReturned) -> bytes:
-    m = tournament_pb2.EntrantReturned()
-    fill_entrant_returned(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_entrant_returned(stored: bytes) -> EntrantReturned:
-    try:
-        m = tournament_pb2.EntrantReturned.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("EntrantReturned", str(error)) from error
-    return read_entrant_returned(m)
-
-
-def encode_tournament_started(s: TournamentStarted) -> bytes:
-    m = tournament_pb2.TournamentStarted()
-    fill_tournament_started(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_started(stored: bytes) -> TournamentStarted:
-    try:
-        m = tournament_pb2.TournamentStarted.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentStarted", str(error)) from error
-    return read_tournament_started(m)
-
-
-def encode_pod(s: Pod) -> bytes:
-    m = tournament_pb2.Pod()
-    fill_pod(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_pod(stored: bytes) -> Pod:
-    try:
-        m = tournament_pb2.Pod.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Pod", str(error)) from error
-    return read_pod(m)
-
-
-def encode_round_paired(s: RoundPaired) -> bytes:
-    m = tournament_pb2.RoundPaired()
-    fill_round_paired(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_round_paired(stored: bytes) -> RoundPaired:
-    try:
-        m = tournament_pb2.RoundPaired.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("RoundPaired", str(error)) from error
-    return read_round_paired(m)
-
-
-def encode_pod_decided(s: PodDecided) -> bytes:
-    m = tournament_pb2.PodDecided()
-    fill_pod_decided(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_pod_decided(stored: bytes) -> PodDecided:
-    try:
-        m = tournament_pb2.PodDecided.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("PodDecided", str(error)) from error
-    return read_pod_decided(m)
-
-
-def encode_no_show_recorded(s: NoShowRecorded) -> bytes:
-    m = tournament_pb2.NoShowRecorded()
-    fill_no_show_recorded(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_no_show_recorded(stored: bytes) -> NoShowRecorded:
-    try:
-        m = tournament_pb2.NoShowRecorded.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("NoShowRecorded", str(error)) from error
-    return read_no_show_recorded(m)
-
-
-def encode_entrant_forfeited(s: EntrantForfeited) -> bytes:
-    m = tournament_pb2.EntrantForfeited()
-    fill_entrant_forfeited(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_entrant_forfeited(stored: bytes) -> EntrantForfeited:
-    try:
-        m = tournament_pb2.EntrantForfeited.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("EntrantForfeited", str(error)) from error
-    return read_entrant_forfeited(m)
-
-
-def encode_round_finished(s: RoundFinished) -> bytes:
-    m = tournament_pb2.RoundFinished()
-    fill_round_finished(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_round_finished(stored: bytes) -> RoundFinished:
-    try:
-        m = tournament_pb2.RoundFinished.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("RoundFinished", str(error)) from error
-    return read_round_finished(m)
-
-
-def encode_tournament_paused(s: TournamentPaused) -> bytes:
-    m = tournament_pb2.TournamentPaused()
-    fill_tournament_paused(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_paused(stored: bytes) -> TournamentPaused:
-    try:
-        m = tournament_pb2.TournamentPaused.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentPaused", str(error)) from error
-    return read_tournament_paused(m)
-
-
-def encode_tournament_resumed(s: TournamentResumed) -> bytes:
-    m = tournament_pb2.TournamentResumed()
-    fill_tournament_resumed(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_resumed(stored: bytes) -> TournamentResumed:
-    try:
-        m = tournament_pb2.TournamentResumed.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentResumed", str(error)) from error
-    return read_tournament_resumed(m)
-
-
-def encode_tournament_finished(s: TournamentFinished) -> bytes:
-    m = tournament_pb2.TournamentFinished()
-    fill_tournament_finished(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_finished(stored: bytes) -> TournamentFinished:
-    try:
-        m = tournament_pb2.TournamentFinished.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentFinished", str(error)) from error
-    return read_tournament_finished(m)
-
-
-def encode_tournament_aborted(s: TournamentAborted) -> bytes:
-    m = tournament_pb2.TournamentAborted()
-    fill_tournament_aborted(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_tournament_aborted(stored: bytes) -> TournamentAborted:
-    try:
-        m = tournament_pb2.TournamentAborted.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("TournamentAborted", str(error)) from error
-    return read_tournament_aborted(m)
-
-
-def encode_standing(s: Standing) -> bytes:
-    m = tournament_pb2.Standing()
-    fill_standing(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_standing(stored: bytes) -> Standing:
-    try:
-        m = tournament_pb2.Standing.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("Standing", str(error)) from error
-    return read_standing(m)
+_open_small_command = lru_cache(_REMEMBERED)(decode_command)
+_seal_small_command = lru_cache(_REMEMBERED)(encode_command)
+_SEAL_COMMAND: dict[type, Callable[[Any], bytes]] = {
+    OpenMatch: encode_command,
+    TakeSeat: encode_command,
+    DeadlinePassed: encode_command,
+    ReturnToSeat: _seal_small_command,
+    Resign: _seal_small_command,
+    Pause: encode_command,
+    Resume: encode_command,
+    Adjudicate: encode_command,
+    Abort: encode_command,
+    CreditClock: encode_command,
+    SubstituteComputer: encode_command,
+    SoundingChooseInitial: _seal_small_command,
+    SoundingTakeDiscard: _seal_small_command,
+    SoundingDraw: _seal_small_command,
+    SoundingPlace: _seal_small_command,
+    SoundingThrowAndFlip: _seal_small_command,
+    SoundingFlip: _seal_small_command,
+    SoundingUndoTake: _seal_small_command,
+}
+
+
+def open_command(stored: bytes) -> Command:
+    return _open_small_command(stored) if len(stored) <= _SMALL_BYTES else decode_command(stored)
+
+
+def seal_command(s: Command) -> bytes:
+    return _SEAL_COMMAND[type(s)](s)
+
+
+_open_small_event = lru_cache(_REMEMBERED)(decode_event)
+_seal_small_event = lru_cache(_REMEMBERED)(encode_event)
+_SEAL_EVENT: dict[type, Callable[[Any], bytes]] = {
+    MatchOpened: encode_event,
+    SeatTaken: encode_event,
+    MatchStarted: encode_event,
+    DecisionOpened: encode_event,
+    DecisionMissed: _seal_small_event,
+    SeatTakenOver: encode_event,
+    SeatReturned: _seal_small_event,
+    SeatResigned: _seal_small_event,
+    MatchPaused: encode_event,
+    MatchResumed: encode_event,
+    ClockCredited: encode_event,
+    MatchEnded: encode_event,
+    SeatReturnRequested: _seal_small_event,
+    SoundingDealt: encode_event,
+    SoundingInitialChosen: _seal_small_event,
+    SoundingInitialRevealed: _seal_small_event,
+    SoundingOpenerDrawn: encode_event,
+    SoundingCardDrawn: _seal_small_event,
+    SoundingCardPlaced: _seal_small_event,
+    SoundingCardThrown: _seal_small_event,
+    SoundingCellFlipped: _seal_small_event,
+    SoundingColumnSwallowed: _seal_small_event,
+    SoundingDiscardReshuffled: encode_event,
+    SoundingDealClosed: _seal_small_event,
+    SoundingGridRevealed: encode_event,
+    SoundingDealScored: encode_event,
+    SoundingDiscardTaken: _seal_small_event,
+    SoundingTakeUndone: _seal_small_event,
+}
+
+
+def open_event(stored: bytes) -> Event:
+    return _open_small_event(stored) if len(stored) <= _SMALL_BYTES else decode_event(stored)
+
+
+def seal_event(s: Event) -> bytes:
+    return _SEAL_EVENT[type(s)](s)

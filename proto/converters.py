@@ -1,0 +1,259 @@
+"""Writes the one module that knows both structs and protobuf messages: straight-line converters for each message.
+
+For a message X there are `read_x(message) -> struct`, `fill_x(message, struct)`, `encode_x(struct) -> bytes` and
+`decode_x(bytes) -> struct`. Enums refuse zero and unknown numbers; a union whose kind is not set or not known is refused.
+
+A message with a frame is encoded and decoded through it: its unions stay bytes there and are opened one by one, so
+that small ones (a few small numbers: most moves) are converted once and remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
+
+from vocabulary import (
+    HEADER,
+    Attribute,
+    attributes_of,
+    frame_of,
+    is_union,
+    messages_of,
+    module_of,
+    python_type,
+    snake,
+)
+
+_IMPORTS = """
+from collections.abc import Callable
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from google.protobuf.message import DecodeError
+
+from ..unreadable import UnknownKind, Unreadable, UnspecifiedValue
+"""
+
+_HELPERS = '''
+_E = TypeVar("_E", bound=IntEnum)
+
+
+class _Known(dict[int, _E]):
+    """The numbers of an enum that are values; any other is refused."""
+
+    def __init__(self, enum: type[_E]) -> None:
+        super().__init__({int(value): value for value in enum if value != 0})
+        self._name = enum.__name__
+
+    def __missing__(self, number: int) -> _E:
+        raise UnspecifiedValue(self._name, number)
+
+
+_SMALL_BYTES: Final = 16
+_REMEMBERED: Final = 8192
+"""How many small unions of one kind are remembered as struct, and as bytes."""
+'''
+
+_CODEC = """
+def encode_{low}(s: {name}) -> bytes:
+    m = {pb}()
+    fill_{read}(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_{low}(stored: bytes) -> {name}:
+    try:
+        m = {pb}.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("{name}", str(error)) from error
+    return read_{read}(m)
+"""
+
+_REMEMBERING = """
+_open_small_{low} = lru_cache(_REMEMBERED)(decode_{low})
+_seal_small_{low} = lru_cache(_REMEMBERED)(encode_{low})
+_SEAL_{up}: dict[type, Callable[[Any], bytes]] = {{
+    {sealers}
+}}
+
+
+def open_{low}(stored: bytes) -> {name}:
+    return _open_small_{low}(stored) if len(stored) <= _SMALL_BYTES else decode_{low}(stored)
+
+
+def seal_{low}(s: {name}) -> bytes:
+    return _SEAL_{up}[type(s)](s)
+"""
+
+_SMALL_TYPES = {
+    FieldDescriptor.TYPE_BOOL,
+    FieldDescriptor.TYPE_ENUM,
+    FieldDescriptor.TYPE_SINT32,
+    FieldDescriptor.TYPE_UINT32,
+}
+
+
+def wire_module(files: list[FileDescriptor]) -> str:
+    """The whole module."""
+    lines = [HEADER.format(source="*.proto"), _IMPORTS]
+    messages = [message for file in files for message in messages_of(file)]
+    enums = [enum for file in files for enum in file.enum_types_by_name.values()]
+    for file in files:
+        lines += [f"from majlis.v1 import {module_of(file)}_pb2"]
+    for kind in [*messages, *enums]:
+        lines += [f"from .{module_of(kind.file)} import {kind.name}"]
+    lines += [_HELPERS]
+    lines += [f"_{snake(enum.name).upper()} = _Known({enum.name})" for enum in enums]
+    for message in messages:
+        lines += _union(message) if is_union(message) else _struct(message, frame=None)
+        frame = frame_of(message)
+        if frame is not None:
+            lines += _struct(message, frame)
+        lines += [_codec(message, frame)]
+    for union in filter(is_union, messages):
+        lines += _union_tables(union)
+    framed = [message for message in messages if frame_of(message)]
+    for union in {
+        field.message_type.name: field.message_type for m in framed for field in m.fields if _is_closed(field)
+    }.values():
+        lines += [_remembering(union)]
+    return "\n".join(lines) + "\n"
+
+
+def _pb(message: Descriptor) -> str:
+    return f"{module_of(message.file)}_pb2.{message.name}"
+
+
+def _is_closed(field: FieldDescriptor) -> bool:
+    """Whether a frame leaves this field closed."""
+    return field.message_type is not None and is_union(field.message_type)
+
+
+def _codec(message: Descriptor, frame: Descriptor | None) -> str:
+    low = snake(message.name)
+    through = frame or message
+    return _CODEC.format(low=low, name=message.name, pb=_pb(through), read=snake(through.name))
+
+
+def _struct(message: Descriptor, frame: Descriptor | None) -> Iterator[str]:
+    """`read_x` and `fill_x`, or those of its frame."""
+    shape = frame or message
+    name, low, attributes = message.name, snake(shape.name), attributes_of(message)
+    values = ", ".join(f"{a.name}={_read(a, framed=frame is not None)}" for a in attributes)
+    yield f"\ndef read_{low}(m: {_pb(shape)}) -> {name}:"
+    yield f"    return {name}({values})"
+    yield f"\ndef fill_{low}(m: {_pb(shape)}, s: {name}) -> None:"
+    yield "    m.SetInParent()"
+    for attribute in attributes:
+        yield from (f"    {line}" for line in _fill(attribute, framed=frame is not None))
+    if frame is None:
+        for attribute in attributes:
+            if attribute.is_oneof:
+                yield from _oneof(message, attribute)
+
+
+def _read(attribute: Attribute, *, framed: bool) -> str:
+    """The expression that gives the attribute's value from the message `m`."""
+    name, field = attribute.name, attribute.field
+    if attribute.is_oneof:
+        return f"_read_{snake(field.containing_type.name)}_{name}(m)"
+    one = "{}"
+    if field.message_type is not None:
+        one = f"{'open' if framed and _is_closed(field) else 'read'}_{snake(python_type(field))}({{}})"
+    elif field.enum_type is not None:
+        one = f"_{snake(python_type(field)).upper()}[{{}}]"
+    if field.is_repeated:
+        return f"tuple(m.{name})" if one == "{}" else f"tuple([{one.format('x')} for x in m.{name}])"
+    value = one.format(f"m.{name}")
+    return f'{value} if m.HasField("{name}") else None' if field.has_presence else value
+
+
+def _fill(attribute: Attribute, *, framed: bool) -> list[str]:
+    """The statements that write the attribute of struct `s` into the message `m`."""
+    name, field = attribute.name, attribute.field
+    if attribute.is_oneof:
+        return [
+            f"if s.{name} is not None:",
+            f"    _FILL_{snake(field.containing_type.name).upper()}_{name.upper()}[type(s.{name})](m, s.{name})",
+        ]
+    kind = snake(python_type(field))
+    closed = framed and _is_closed(field)
+    if field.is_repeated:
+        if field.message_type is not None and not closed:
+            return [f"for x in s.{name}:", f"    fill_{kind}(m.{name}.add(), x)"]
+        return [
+            f"if s.{name}:",
+            f"    m.{name}.extend({f'[seal_{kind}(x) for x in s.{name}]' if closed else f's.{name}'})",
+        ]
+    if closed:
+        write = f"m.{name} = seal_{kind}(s.{name})"
+    elif field.message_type is not None:
+        write = f"fill_{kind}(m.{name}, s.{name})"
+    else:
+        write = f"m.{name} = s.{name}"
+    return [f"if s.{name} is not None:", f"    {write}"] if field.has_presence else [write]
+
+
+def _fillers(table: str, fields: tuple[FieldDescriptor, ...]) -> Iterator[str]:
+    yield f"\n{table}: dict[type, Callable[[Any, Any], None]] = {{"
+    for field in fields:
+        kind = field.message_type.name
+        yield f"    {kind}: lambda m, s: fill_{snake(kind)}(m.{field.name}, s),"
+    yield "}"
+
+
+def _oneof(message: Descriptor, attribute: Attribute) -> Iterator[str]:
+    """The helpers of a oneof that stands beside other fields: not set is None."""
+    low = snake(message.name)
+    yield f"\ndef _read_{low}_{attribute.name}(m: {_pb(message)}) -> {attribute.type}:"
+    yield f'    which = m.WhichOneof("{attribute.name}")'
+    for field in attribute.fields:
+        yield f'    if which == "{field.name}":'
+        yield f"        return read_{snake(field.message_type.name)}(m.{field.name})"
+    yield "    return None"
+    yield from _fillers(f"_FILL_{low.upper()}_{attribute.name.upper()}", attribute.fields)
+
+
+def _union(message: Descriptor) -> Iterator[str]:
+    """`read_x` and `fill_x` of a union."""
+    name, low, up = message.name, snake(message.name), snake(message.name).upper()
+    yield f"\ndef read_{low}(m: {_pb(message)}) -> {name}:"
+    yield '    which = m.WhichOneof("kind")'
+    yield "    if which is None:"
+    yield f'        raise UnknownKind("{name}")'
+    yield f"    kind: {name} = _READ_{up}[which](getattr(m, which))"
+    yield "    return kind"
+    yield f"\ndef fill_{low}(m: {_pb(message)}, s: {name}) -> None:"
+    yield f"    _FILL_{up}[type(s)](m, s)"
+
+
+def _union_tables(message: Descriptor) -> Iterator[str]:
+    """By kind: how to read and to fill it, and its stored name. They stand after all functions."""
+    up = snake(message.name).upper()
+    yield f"\n_READ_{up}: dict[str, Callable[[Any], Any]] = {{"
+    for field in message.fields:
+        yield f'    "{field.name}": read_{snake(field.message_type.name)},'
+    yield "}"
+    yield from _fillers(f"_FILL_{up}", tuple(message.fields))
+    yield f"{up}_NAMES: dict[type, str] = {{"
+    for field in message.fields:
+        yield f'    {field.message_type.name}: "{field.name}",'
+    yield "}"
+    yield f"{up}_TYPES: dict[str, type] = {{name: kind for kind, name in {up}_NAMES.items()}}"
+
+
+def _remembering(union: Descriptor) -> str:
+    """`open_x` and `seal_x`: the codec of a closed union, with a memory for its small kinds."""
+    low = snake(union.name)
+    small = {
+        field.message_type.name: all(
+            part.type in _SMALL_TYPES and not part.is_repeated for part in field.message_type.fields
+        )
+        for field in union.fields
+    }
+    sealers = "\n    ".join(
+        f"{kind}: {'_seal_small' if few else 'encode'}_{low}," for kind, few in small.items()
+    )
+    return _REMEMBERING.format(low=low, up=low.upper(), name=union.name, sealers=sealers)
