@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_settings import EnvSettingsSource
 
-from majlis.chassis.settings_model import PREFIX, SERVICES, BadSettings, Settings
+from majlis.chassis.settings_model import EMBEDDED_PORT, PREFIX, SERVICES, BadSettings, Settings
 
 __all__ = [
     "PREFIX",
@@ -26,11 +26,13 @@ __all__ = [
     "BadSettings",
     "Settings",
     "as_environment",
+    "broker_url",
     "described",
     "explain",
     "flatten",
     "load",
     "parse_flags",
+    "password_file",
     "unknown_variables",
 ]
 
@@ -59,13 +61,41 @@ def explain_load(
     merged: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for source, values in layers.items():
-        for name, value in values.items():
-            merged[name] = value
-            sources[name] = source
+        merged |= values
+        sources |= dict.fromkeys(values, source)
+    _add_embedded_broker(Path(data_dir), merged, sources)
     try:
         return Settings(**_nest(merged)), sources
     except (ValidationError, ValueError) as error:
         raise BadSettings("\n".join(_faults(error, sources))) from None
+
+
+def _add_embedded_broker(data_dir: Path, merged: dict[str, Any], sources: dict[str, str]) -> None:
+    """The operator's address of the embedded server, whose password `majlis up` has written down."""
+    path = password_file(data_dir / "keys", "operator")
+    if "broker.urls" in merged or str(merged.get("broker.embedded", True)).lower() in {
+        "false",
+        "0",
+        "no",
+        "off",
+    }:
+        return
+    try:
+        password = path.read_text(encoding="ascii").strip()
+    except OSError:
+        return
+    merged["broker.urls"] = [broker_url("operator", password, merged.get("broker.port", EMBEDDED_PORT))]
+    merged.setdefault("broker.embedded", True)
+    sources["broker.urls"] = f"file {path}"
+
+
+def password_file(keys_dir: Path, user: str) -> Path:
+    """Where the password of a user of the embedded broker stands."""
+    return keys_dir / "broker" / user
+
+
+def broker_url(user: str, password: str, port: int | str) -> str:
+    return f"nats://{user}:{password}@127.0.0.1:{port}"
 
 
 def explain(overrides: Mapping[str, Any] | None = None) -> list[tuple[str, str, str, str]]:
@@ -97,10 +127,9 @@ def as_environment(settings: Settings) -> dict[str, str]:
     """The environment variables that give another process these settings, whatever its files say."""
     variables = {}
     for name, value in flatten(settings.model_dump()):
-        plain = value.get_secret_value() if isinstance(value, SecretStr) else value
-        if plain is not None:
+        if value is not None:
             key = PREFIX + name.upper().replace(".", "__")
-            variables[key] = json.dumps(plain) if isinstance(plain, list) else str(plain)
+            variables[key] = json.dumps(value) if isinstance(value, list) else str(value)
     return variables
 
 
@@ -178,8 +207,6 @@ def _faults(error: Exception, sources: Mapping[str, str]) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, SecretStr):
-        return "********" if value.get_secret_value() else ""
     if isinstance(value, list):
         return ", ".join(_shown(each) for each in value)
     return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:********@", str(value))

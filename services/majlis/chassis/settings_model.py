@@ -14,7 +14,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    SecretStr,
     model_validator,
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -22,6 +21,7 @@ from pydantic_settings.sources import PydanticBaseSettingsSource
 
 SERVICES: Final = ("table", "lobby", "rating", "computer", "archive")
 PREFIX: Final = "MAJLIS_"
+EMBEDDED_PORT: Final = 7460
 
 
 class BadSettings(Exception):
@@ -50,21 +50,20 @@ class BrokerSettings(Section):
     """The NATS server."""
 
     urls: Annotated[list[str], NoDecode, BeforeValidator(_list)] = Field(
-        default=["nats://127.0.0.1:7460"],
+        default=[f"nats://127.0.0.1:{EMBEDDED_PORT}"],
         min_length=1,
-        description="Addresses of the NATS servers. Follows `broker.port` while the server is embedded.",
+        description="Addresses of the NATS servers, user and password included (nats://user:password@host:port). "
+        "Follows `broker.port` while the server is embedded.",
     )
     embedded: bool = Field(
         default=True,
         description="Whether `majlis up` starts a nats-server of its own. Off as soon as `broker.urls` is set.",
     )
-    port: Port = Field(default=7460, description="Client port of the embedded server.")
+    port: Port = Field(default=EMBEDDED_PORT, description="Client port of the embedded server.")
     monitor_port: Port = Field(default=7461, description="HTTP monitoring port of the embedded server.")
     replicas: int = Field(
         default=1, ge=1, le=5, description="Copies of each stream: 1 embedded, 3 in production."
     )
-    user: str = Field(default="", description="NATS user of this process; empty: none.")
-    password: SecretStr = Field(default=SecretStr(""), description="Password of `broker.user`.")
 
 
 class PortSettings(Section):
@@ -150,7 +149,7 @@ class Settings(BaseSettings):
         if "urls" in broker:
             broker.setdefault("embedded", False)
         else:
-            broker["urls"] = [f"nats://127.0.0.1:{broker.get('port', 7460)}"]
+            broker["urls"] = [f"nats://127.0.0.1:{broker.get('port', EMBEDDED_PORT)}"]
         return {**values, "broker": broker}
 
     @property

@@ -159,11 +159,11 @@ def make_keys(keys_dir: Path) -> list[Path]:
             key = load_private_key(private)
         else:
             key = Ed25519PrivateKey.generate()
-            _write(private, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
+            write_private(private, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
             written.append(private)
         public = keys_dir / f"{name}.pub"
         if not public.exists():
-            _write(
+            write_private(
                 public, key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o644
             )
             written.append(public)
@@ -194,7 +194,7 @@ def load_verifier(keys_dir: Path) -> Verifier:
     return Verifier(load_public_key(keys_dir / "lobby.pub"))
 
 
-def _write(path: Path, content: bytes, mode: int) -> None:
+def write_private(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Whole or not at all: a crash between the two steps leaves no half-written key under the final name."""
     temporary = path.with_suffix(path.suffix + ".new")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
