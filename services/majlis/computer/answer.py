@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
 from majlis.engine.decider import Rejected
+from majlis.engine.options import complete
 from majlis.engine.registry import registered
 from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.computer import ComputerReply, ComputerRequest
@@ -49,23 +46,11 @@ def answer(request: ComputerRequest) -> bytes:
         raise _malformed(str(unreadable)) from None
     if request.seat not in public.waiting_for or private.seat != request.seat:
         raise _malformed(f"the view does not wait for seat {request.seat}")
-    options = _options(defaults, request)
+    options = complete(defaults, request.options)
     command, thinking_ms = player.computer.choose(
         public, private, history, options, request.level, request.key
     )
     return encode_computer_reply(ComputerReply(command=command, thinking_ms=thinking_ms))
-
-
-def _options(defaults: Any, request: ComputerRequest) -> Any:
-    if not request.options:
-        return defaults
-    values = {**msgspec.structs.asdict(defaults), **{option.name: option.value for option in request.options}}
-    try:
-        return msgspec.convert(values, type(defaults), strict=False)
-    except msgspec.ValidationError as error:
-        raise Rejected(
-            RejectionCode.BAD_OPTION, str(error), "Send the options as MatchInfo gives them."
-        ) from None
 
 
 def _malformed(why: str) -> Rejected:
