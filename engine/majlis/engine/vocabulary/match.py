@@ -68,7 +68,7 @@ class TakeSeat(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ReturnToSeat(Struct, frozen=True, kw_only=True, gc=False):
-    pass
+    seat: int | None = None
 
 
 class Resign(Struct, frozen=True, kw_only=True, gc=False):

@@ -319,11 +319,13 @@ def decode_take_seat(stored: bytes) -> TakeSeat:
 
 
 def read_return_to_seat(m: match_pb2.ReturnToSeat) -> ReturnToSeat:
-    return ReturnToSeat()
+    return ReturnToSeat(seat=m.seat if m.HasField("seat") else None)
 
 
 def fill_return_to_seat(m: match_pb2.ReturnToSeat, s: ReturnToSeat) -> None:
     m.SetInParent()
+    if s.seat is not None:
+        m.seat = s.seat
 
 
 def encode_return_to_seat(s: ReturnToSeat) -> bytes:

@@ -1,0 +1,48 @@
+"""The last accepted command ids of one actor, so that a retry is answered as the first time.
+
+Sixteen bytes a command, oldest first: eight of the id's SHA-256, four of the entry's number, four of a checksum of
+the command. Ids only have to be unique within one seat, so whoever made two collide would fool nobody else.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+from zlib import crc32
+
+from msgspec.structs import replace
+
+from majlis.engine.vocabulary.entry import Command
+from majlis.engine.vocabulary.match import OpenMatch
+from majlis.engine.vocabulary.wire import seal_command
+
+KEPT: Final = 32
+"""How many commands of one actor are remembered; a retry of an older one meets a closed decision."""
+_RECORD: Final = 16
+_KEY: Final = 8
+
+
+def remember(memory: bytes, command_id: str, number: int, decision_id: int, command: Command) -> bytes:
+    """The memory with one more accepted command, and without the oldest when it is full."""
+    record = _key(command_id) + number.to_bytes(4, "big") + _checksum(decision_id, command)
+    return memory[-_RECORD * (KEPT - 1) :] + record
+
+
+def recall(memory: bytes, command_id: str, decision_id: int, command: Command) -> tuple[int, bool] | None:
+    """The number of the entry this command id was accepted in, and whether it was the same command."""
+    key = _key(command_id)
+    for at in range(len(memory) - _RECORD, -1, -_RECORD):
+        if memory.startswith(key, at):
+            number = int.from_bytes(memory[at + _KEY : at + _KEY + 4], "big")
+            return number, memory.startswith(_checksum(decision_id, command), at + _KEY + 4)
+    return None
+
+
+def _key(command_id: str) -> bytes:
+    return sha256(command_id.encode()).digest()[:_KEY]
+
+
+def _checksum(decision_id: int, command: Command) -> bytes:
+    # The table draws the seed: a repeated opening comes with another one, and is the same opening.
+    known = replace(command, server_seed=b"") if isinstance(command, OpenMatch) else command
+    return crc32(seal_command(known), decision_id & 0xFFFFFFFF).to_bytes(4, "big")

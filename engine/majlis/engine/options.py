@@ -1,0 +1,73 @@
+"""A match's options as text: what the log, the wire and scenario files hold, and the game's struct made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from majlis.engine.decider import Rejected
+from majlis.engine.vocabulary.match import Option
+from majlis.engine.vocabulary.rejection import RejectionCode
+
+_LISTED: Final = 60
+"""More choices than this are not listed in a refusal."""
+
+
+def complete(defaults: Any, chosen: Iterable[Option]) -> Any:
+    """The defaults (a frozen struct) with the chosen options laid over them.
+
+    Raises Rejected(BAD_OPTION), which names the option and what it may be.
+    """
+    kind = type(defaults)
+    known = {field.name: field for field in msgspec.structs.fields(kind)}
+    values: dict[str, Any] = {}
+    for option in chosen:
+        if option.name not in known:
+            raise _bad(
+                f"there is no option {option.name[:40]!r}",
+                f"Options of this game: {', '.join(sorted(known))}.",
+            )
+        if option.name in values:
+            raise _bad(f"option {option.name} is given twice", "Give each option once.")
+        try:
+            values[option.name] = msgspec.convert(option.value, known[option.name].type, strict=False)
+        except msgspec.ValidationError:
+            allowed = allowed_values(known[option.name].type)
+            raise _bad(
+                f"option {option.name} cannot be {option.value[:40]!r}", f"{option.name} may be {allowed}."
+            ) from None
+    return msgspec.structs.replace(defaults, **values)
+
+
+def texts(options: Any) -> tuple[Option, ...]:
+    """Every option with its value, sorted by name."""
+    values = msgspec.structs.asdict(options)
+    return tuple(Option(name=name, value=_text(values[name])) for name in sorted(values))
+
+
+def allowed_values(kind: Any) -> str:
+    """What a value of this type may be, in words: `a or b`, `a whole number from 0 to 250`."""
+    schema = msgspec.json.schema(kind)
+    choices = schema.get("enum", [])
+    if choices and len(choices) <= _LISTED:
+        return " or ".join(map(str, choices))
+    if schema.get("type") == "boolean":
+        return "true or false"
+    if schema.get("type") == "integer":
+        limits = [
+            f"{word} {schema[key]}" for word, key in (("from", "minimum"), ("to", "maximum")) if key in schema
+        ]
+        return " ".join(["a whole number", *limits])
+    return f"a value of type {schema.get('type', 'text')}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def _bad(detail: str, remedy: str) -> Rejected:
+    return Rejected(RejectionCode.BAD_OPTION, detail, remedy)
