@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from hashlib import sha256
 from typing import Final
 
 import structlog
@@ -13,7 +14,9 @@ from nats.errors import Error as NatsError
 
 from majlis.chassis.clock import Clock
 from majlis.engine import match
-from majlis.engine.match import Act
+from majlis.engine.decider import Rejected
+from majlis.engine.match import Act, MatchState
+from majlis.engine.shuffle import frame
 from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.computer import ComputerReply, ComputerRequest
 from majlis.engine.vocabulary.entry import ActorKind
@@ -28,6 +31,12 @@ log = structlog.get_logger(__name__)
 
 ASK_AGAIN_MS: Final = 1500
 """A worker that was killed does not answer: another one is asked. The answer is a pure function, so both are the same."""
+
+
+def key_of(state: MatchState, seat: int, decision_id: int) -> bytes:
+    """A computer's only randomness for one decision. The match's secret seed makes it unpredictable to others."""
+    seed = state.facts.opened.server_seed
+    return sha256(frame("majlis computer 1", seed, state.match_id, seat, decision_id)).digest()
 
 
 class ComputerDesk:
@@ -100,7 +109,7 @@ class ComputerDesk:
                 seat=seat,
                 decision_id=decision_id,
                 level=state.seats[seat].level or ComputerLevel.CLUB,
-                key=match.computer_key(state, seat, decision_id),
+                key=key_of(state, seat, decision_id),
                 public=views.public(live),
                 private=views.private(live, seat),
                 history=tuple(live.history),
@@ -141,7 +150,7 @@ class ComputerDesk:
         )
         self._host.submit(live.id, act, lambda answer: self._told(live, answer.rejected))
 
-    def _told(self, live: LiveMatch, rejected: Exception | None) -> None:
+    def _told(self, live: LiveMatch, rejected: Rejected | None) -> None:
         if rejected is not None:
             # Closed meanwhile by the clock or the director: normal. Anything else is a fault of the computer player.
             log.info(

@@ -217,14 +217,14 @@ class TableHost:
             actor_id="",
             command_id=f"deadline-{decision_id}",
             decision_id=decision_id,
-            command=match.silent_moves(state),
+            command=match.moves_for_silent(state, {}),
             observed=self.observed(),
         )
         host.submit(live.id, act, lambda answer: self._clock_answered(live, answer))
 
     def _clock_answered(self, live: LiveMatch, answer: Answer) -> None:
         rejected = answer.rejected
-        if isinstance(rejected, Rejected) and rejected.code not in _CLOSED:
+        if rejected is not None and rejected.code not in _CLOSED:
             log.error("deadline refused", event_type="deadline_refused", match_id=live.id, why=str(rejected))
 
 

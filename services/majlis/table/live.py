@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from majlis.engine.history import Step, fold
 from msgspec import Struct
 
 from majlis.chassis.journal.checkpoints import Saved
 from majlis.engine import match
-from majlis.engine.match import MatchState
-from majlis.engine.registry import game
+from majlis.engine.decider import SPECTATOR, Rejected
+from majlis.engine.history import Step, fold
+from majlis.engine.match import MatchState, snapshot
 from majlis.engine.vocabulary.match import CreditCause
 from majlis.engine.vocabulary.wire import encode_happening
 
@@ -31,7 +31,7 @@ class Credit(Struct, frozen=True, array_like=True):
 
 
 class Cold(Struct, frozen=True, array_like=True):
-    """The state bytes of a checkpoint: the game decides how to read the rest."""
+    """What a checkpoint keeps of a match: the state is decoded at first touch."""
 
     game: str
     credits: tuple[Credit, ...]
@@ -47,7 +47,7 @@ class LiveMatch:
     """
 
     __slots__ = (
-        "asked", "cold", "credits", "decided", "first_sequence", "history", "id", "number", "published", "stored",
+        "asked", "cold", "credits", "deal", "decided", "first_sequence", "history", "id", "number", "published", "stored",
         "tail", "watchers",
     )  # fmt: skip
 
@@ -62,6 +62,7 @@ class LiveMatch:
         self.watchers: list[Watcher] = []
         self.history: list[bytes] = []
         """What everybody was told since the deal began, serialised: computers are given it."""
+        self.deal = 0
         self.asked: frozenset[tuple[int, int]] = frozenset()
         """(decision, seat) the computers have been asked for."""
         self.cold: Cold | None = None
@@ -77,7 +78,7 @@ class LiveMatch:
     def wake(self) -> MatchState:
         """The decided state, folded now if it has not been touched since the take-over."""
         if self.decided is None:
-            state = thaw(self.cold) if self.cold is not None else None
+            state = snapshot.load(self.cold.state) if self.cold is not None else None
             self.decided = self.stored = fold(self.tail, state)
             self.cold, self.tail = None, []
         return self.decided
@@ -87,9 +88,13 @@ class LiveMatch:
         self.wake()
         state = self.stored
         assert state is not None
-        cold = Cold(state.game, self.credits, self.published, msgspec.msgpack.encode(state))
+        cold = Cold(state.game, self.credits, self.published, snapshot.dump(state))
         return Saved(
-            self.id, state.number, self.first_sequence, schema_of(state.game), msgspec.msgpack.encode(cold)
+            self.id,
+            state.number,
+            self.first_sequence,
+            snapshot.schema(state.game),
+            msgspec.msgpack.encode(cold),
         )
 
     def tell(self, step: Step) -> list[bytes]:
@@ -97,22 +102,14 @@ class LiveMatch:
         told = [
             encode_happening(happening)
             for event in step.entry.events
-            if (happening := match.happening(step.state, event, match.SPECTATOR)) is not None
+            if (happening := match.happening(step.state, event, SPECTATOR)) is not None
         ]
-        if any(match.begins_deal(event) for event in step.entry.events):
+        deal = match.game_of(step.state).deal(step.state.game_state) if step.state.started else 0
+        if deal != self.deal:
+            self.deal = deal
             self.history.clear()
         self.history.extend(told[: HISTORY_LIMIT - len(self.history)])
         return told
-
-
-def schema_of(game_key: str) -> int:
-    """The schema of a game's states together with the match's own."""
-    return match.STATE_SCHEMA * 1000 + game(game_key).state_schema
-
-
-def thaw(cold: Cold) -> MatchState:
-    """The state a checkpoint holds. Raises msgspec.DecodeError."""
-    return match.decode_state(cold.game, cold.state)
 
 
 Reply = Callable[["Answer"], None]
@@ -123,4 +120,4 @@ class Answer(Struct, frozen=True):
 
     entry: int = 0
     duplicate: bool = False
-    rejected: Exception | None = None
+    rejected: Rejected | None = None

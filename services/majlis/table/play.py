@@ -12,8 +12,8 @@ import structlog
 from majlis.chassis import metrics
 from majlis.chassis.clock import Clock
 from majlis.chassis.rejections import to_proto
-from majlis.engine.decider import Rejected
-from majlis.engine.match import SPECTATOR, Act, view_version
+from majlis.engine.decider import SPECTATOR, Rejected
+from majlis.engine.match import Act
 from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.entry import ActorKind, Command
 from majlis.engine.vocabulary.rejection import RejectionCode
@@ -103,7 +103,7 @@ class Connection:
 
     def answer(self, route: int, command_id: str, answer: Answer) -> None:
         message = table_pb2.Answer(route=route, command_id=command_id)
-        if isinstance(answer.rejected, Rejected):
+        if answer.rejected is not None:
             message.rejected.CopyFrom(to_proto(answer.rejected))
         else:
             message.accepted.entry = answer.entry
@@ -307,7 +307,7 @@ class PlayStreams:
             told.seat = seat
         connection.attached(told)
         assert live.stored is not None
-        if view_version(live.stored, seat) > message.have_view_version:
+        if views.version(live.stored, seat) > message.have_view_version:
             route.show(views.show(live, [seat]))
 
 

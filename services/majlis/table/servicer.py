@@ -11,14 +11,15 @@ from majlis.chassis import metrics
 from majlis.chassis.clock import Clock
 from majlis.chassis.lookup import Lookup
 from majlis.chassis.tokens import Verifier, bearer
-from majlis.engine import match
-from majlis.engine.decider import Rejected
-from majlis.engine.match import SPECTATOR, Act
+from majlis.engine import match, options
+from majlis.engine.decider import SPECTATOR, Rejected
+from majlis.engine.match import Act as MatchAct
+from majlis.engine.match import MatchState
 from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.entry import ActorKind, Command
-from majlis.engine.vocabulary.match import OpenMatch
+from majlis.engine.vocabulary.match import OpenMatch as OpenMatchCommand
 from majlis.engine.vocabulary.rejection import RejectionCode
-from majlis.engine.vocabulary.wire import fill_match_ended, read_open_match
+from majlis.engine.vocabulary.wire import COMMAND_NAMES, fill_match_ended, read_open_match
 from majlis.v1 import table_pb2, table_pb2_grpc
 
 from . import views
@@ -45,7 +46,8 @@ class TableServicer(table_pb2_grpc.TableServicer):
         self._seeds = seeds
         self._clock = clock
 
-    async def Play(self, request_iterator: Any, context: Context) -> None:
+    # The stub knows generators only; here frames are written to the context.
+    async def Play(self, request_iterator: Any, context: Context) -> None:  # type: ignore[override]
         await self.streams.serve(context)
 
     async def Act(self, request: table_pb2.ActRequest, context: Context) -> table_pb2.ActResponse:
@@ -58,7 +60,7 @@ class TableServicer(table_pb2_grpc.TableServicer):
         command = command_of(request.command, request.command_id)
         answer = await self._host.ask(
             request.match_id,
-            Act(
+            MatchAct(
                 actor_kind=ActorKind.SEAT,
                 actor_seat=seat,
                 actor_id=player_id,
@@ -81,7 +83,7 @@ class TableServicer(table_pb2_grpc.TableServicer):
             info=views.info(live),
             public=views.public(live),
             private=views.private(live, seat),
-            view_version=match.view_version(live.stored, seat),
+            view_version=views.version(live.stored, seat),
             now_ms=self._clock.now_ms(),
         )
         if seat != SPECTATOR:
@@ -95,7 +97,7 @@ class TableServicer(table_pb2_grpc.TableServicer):
         setup = self._open_match(request)
         act = self._act(ActorKind.LOBBY, "lobby", f"open-{request.match_id}", setup)
         answer, state = await self._host.open(request.match_id, act)
-        if state is not None and answer.duplicate and not match.opened_alike(state, setup):
+        if state is not None and answer.duplicate and not opened_alike(state, setup):
             raise Rejected(
                 RejectionCode.MATCH_EXISTS,
                 f"match {request.match_id} was opened with another setup",
@@ -111,7 +113,7 @@ class TableServicer(table_pb2_grpc.TableServicer):
         command = command_of(request.command, request.command_id)
         act = self._act(ActorKind.DIRECTOR, request.director_id or claims.name, request.command_id, command)
         answer = await self._host.ask(request.match_id, act)
-        metrics.OPERATOR_ACTIONS.labels(match.command_name(command), claims.role).inc()
+        metrics.OPERATOR_ACTIONS.labels(COMMAND_NAMES[type(command)], claims.role).inc()
         return table_pb2.DirectResponse(
             accepted=table_pb2.Accepted(entry=answer.entry, duplicate=answer.duplicate)
         )
@@ -122,7 +124,9 @@ class TableServicer(table_pb2_grpc.TableServicer):
         found = [
             live
             for live in self._host.live_matches()
-            if live.wake() and live.stored is not None and not (request.live_only and live.stored.ended)
+            if live.wake().number
+            and live.stored is not None
+            and not (request.live_only and live.stored.ended)
         ]
         limit = min(request.limit or 100, MAX_LISTED)
         return table_pb2.ListMatchesResponse(matches=map(summary, found[:limit]), total=len(found))
@@ -160,7 +164,7 @@ class TableServicer(table_pb2_grpc.TableServicer):
             )
         return claims.seat, claims.player_id
 
-    def _open_match(self, request: table_pb2.OpenMatchRequest) -> OpenMatch:
+    def _open_match(self, request: table_pb2.OpenMatchRequest) -> OpenMatchCommand:
         if request.setup.server_seed:
             raise Rejected(
                 RejectionCode.MALFORMED, "the server seed is the table's to draw", "leave server_seed empty"
@@ -171,8 +175,8 @@ class TableServicer(table_pb2_grpc.TableServicer):
         except Unreadable as error:
             raise Rejected(RejectionCode.MALFORMED, str(error), "set every field of the setup") from error
 
-    def _act(self, kind: ActorKind, actor_id: str, command_id: str, command: Command) -> Act:
-        return Act(
+    def _act(self, kind: ActorKind, actor_id: str, command_id: str, command: Command) -> MatchAct:
+        return MatchAct(
             actor_kind=kind,
             actor_seat=None,
             actor_id=actor_id,
@@ -196,7 +200,7 @@ class TableServicer(table_pb2_grpc.TableServicer):
     async def _newer(self, live: LiveMatch, seat: int, than: int, wait_ms: int) -> None:
         """Returns when the seat's view is newer, the match has ended, or the time is over."""
         assert live.stored is not None
-        if match.view_version(live.stored, seat) > than or live.stored.ended is not None or not wait_ms:
+        if views.version(live.stored, seat) > than or live.stored.ended is not None or not wait_ms:
             return
         watcher = Once(seat, than)
         live.watchers.append(watcher)
@@ -227,6 +231,22 @@ class Once:
     def lost(self, moved: Rejected) -> None:
         self.rejected = moved
         self.done.set()
+
+
+def opened_alike(state: MatchState, setup: OpenMatchCommand) -> bool:
+    """Whether a match was opened as this setup says: the same game for the same players in the same place."""
+    opened = state.facts.opened
+    same_place = (opened.tournament_id, opened.round, opened.pod) == (
+        setup.tournament_id,
+        setup.round,
+        setup.pod,
+    )
+    same_seats = [(s.player_id, s.controller) for s in opened.seats] == [
+        (s.player_id, s.controller) for s in setup.seats
+    ]
+    defaults = match.game_of(state).rules_versions[state.rules_version]
+    same_options = opened.options == options.texts(options.complete(defaults, setup.options))
+    return opened.game == setup.game and same_place and same_seats and same_options
 
 
 def summary(live: LiveMatch) -> table_pb2.MatchSummary:

@@ -11,7 +11,6 @@ from typing import Final
 
 import msgspec
 import structlog
-from majlis.engine.history import Step, transact
 from msgspec import Struct
 
 from majlis.chassis import metrics
@@ -22,13 +21,14 @@ from majlis.chassis.journal.shard import Shard, Stall
 from majlis.chassis.journal.store import Store
 from majlis.engine import match
 from majlis.engine.decider import Rejected
-from majlis.engine.match import Act, MatchState
+from majlis.engine.history import Step, transact
+from majlis.engine.match import Act, MatchState, snapshot
 from majlis.engine.vocabulary.entry import ActorKind, Batch, Observed
 from majlis.engine.vocabulary.match import CreditCause, CreditClock
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.v1 import entry_pb2
 
-from .live import Answer, Credit, LiveMatch, Reply, schema_of
+from .live import Answer, Credit, LiveMatch, Reply
 
 log = structlog.get_logger(__name__)
 
@@ -100,7 +100,7 @@ class ShardHost:
         try:
             live.chill(saved)
             assert live.cold is not None
-            return schema_of(live.cold.game) == saved.state_schema
+            return snapshot.schema(live.cold.game) == saved.state_schema
         except (msgspec.DecodeError, Rejected) as error:
             log.warning(
                 "state folded again", event_type="checkpoint_stale", match_id=saved.match_id, why=str(error)

@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from majlis.engine import match
-from majlis.engine.match import SPECTATOR, MatchState
+from majlis.engine.decider import SPECTATOR
+from majlis.engine.match import MatchState
 from majlis.engine.vocabulary.entry import Event
 from majlis.engine.vocabulary.view import MatchView
 from majlis.engine.vocabulary.wire import (
@@ -34,6 +35,14 @@ class Shown(Struct, frozen=True):
     versions: dict[int, int]
 
 
+def version(state: MatchState, viewer: int) -> int:
+    """How many entries have changed this viewer's view.
+
+    In the games there are, every entry changes what everybody sees (whose turn it is, at least).
+    """
+    return state.number
+
+
 def due_ms(state: MatchState, credits: Iterable[Credit]) -> int:
     """When the open decision is due, with what the platform still owes it; 0 where nothing is due."""
     decision = match.open_decision(state)
@@ -48,7 +57,7 @@ def public_view(live: LiveMatch) -> MatchView:
     """The public view of what is stored, with the deadline as it will be once it is credited."""
     state = live.stored
     assert state is not None
-    view: MatchView = match.view(state, SPECTATOR)
+    view = match.public_view(state)
     if live.credits and view.due_ms:
         return msgspec.structs.replace(view, due_ms=due_ms(state, live.credits))
     return view
@@ -70,7 +79,7 @@ def private(live: LiveMatch, seat: int) -> bytes:
     if seat == SPECTATOR:
         return b""
     assert live.stored is not None
-    return encode_seat_private_view(match.view(live.stored, seat))
+    return encode_seat_private_view(match.private_view(live.stored, seat))
 
 
 def show(
@@ -86,7 +95,7 @@ def show(
         happened=tuple(told),
         private={seat: private(live, seat) for seat in seats},
         told={seat: _told(state, events, seat) for seat in seats if seat != SPECTATOR},
-        versions={seat: match.view_version(state, seat) for seat in seats},
+        versions={seat: version(state, seat) for seat in seats},
     )
 
 
