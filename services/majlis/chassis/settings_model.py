@@ -114,6 +114,11 @@ class Settings(BaseSettings):
         default="", description="Host name that others reach this machine by; empty: `host`."
     )
     instance: int = Field(default=0, ge=0, description="Number of this process among those of its service.")
+    services: Annotated[
+        list[Literal["table", "lobby", "rating", "computer", "archive"]], NoDecode, BeforeValidator(_list)
+    ] = Field(
+        default=list(SERVICES), min_length=1, description="Services that `majlis up` runs on this machine."
+    )
     shards: int = Field(default=8, ge=1, le=64, description="Shards that new matches are spread over.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Lowest level logged."

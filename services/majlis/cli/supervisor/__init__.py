@@ -1,0 +1,1 @@
+"""`majlis up`: real processes, started, watched, started again, stopped."""
