@@ -51,6 +51,9 @@ class _Known(dict[int, _E]):
         raise UnspecifiedValue(self._name, number)
 
 
+# A union is nearly always the tag of its kind, a length below 128 and the kind's own bytes: no need to ask protobuf.
+_LENGTHS: Final = [bytes([length]) for length in range(128)]
+_LONG_TAG: Final = b"\\x80"
 _SMALL_BYTES: Final = 16
 _REMEMBERED: Final = 8192
 """How many small unions of one kind are remembered as struct, and as bytes."""
@@ -69,6 +72,29 @@ def decode_{low}(stored: bytes) -> {name}:
     except DecodeError as error:
         raise Unreadable("{name}", str(error)) from error
     return read_{read}(m)
+"""
+
+_UNION_CODEC = """
+def encode_{low}(s: {name}) -> bytes:
+    tag, encode = _ENCODE_{up}[type(s)]
+    body = encode(s)
+    if len(body) < len(_LENGTHS):
+        return tag + _LENGTHS[len(body)] + body
+    m = {pb}()
+    fill_{low}(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_{low}(stored: bytes) -> {name}:
+    start = 3 if stored[:1] >= _LONG_TAG else 2
+    decode = _DECODE_{up}.get(stored[: start - 1])
+    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < len(_LENGTHS):
+        return decode(stored[start:])
+    try:
+        m = {pb}.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("{name}", str(error)) from error
+    return read_{low}(m)
 """
 
 _REMEMBERING = """
@@ -134,6 +160,8 @@ def _is_closed(field: FieldDescriptor) -> bool:
 def _codec(message: Descriptor, frame: Descriptor | None) -> str:
     low = snake(message.name)
     through = frame or message
+    if is_union(message):
+        return _UNION_CODEC.format(low=low, up=low.upper(), name=message.name, pb=_pb(message))
     return _CODEC.format(low=low, name=message.name, pb=_pb(through), read=snake(through.name))
 
 
@@ -229,9 +257,24 @@ def _union(message: Descriptor) -> Iterator[str]:
     yield f"    _FILL_{up}[type(s)](m, s)"
 
 
+def _tag(number: int) -> bytes:
+    """The bytes before a message in field `number`, up to its length."""
+    tag = number << 3 | 2
+    return bytes([tag]) if tag < 0x80 else bytes([tag & 0x7F | 0x80, tag >> 7])
+
+
 def _union_tables(message: Descriptor) -> Iterator[str]:
-    """By kind: how to read and to fill it, and its stored name. They stand after all functions."""
-    up = snake(message.name).upper()
+    """By kind: how to read, fill, decode and encode it, and its stored name. They stand after all functions."""
+    name, up = message.name, snake(message.name).upper()
+    tags = {field.message_type.name: _tag(field.number) for field in message.fields}
+    yield f"\n_DECODE_{up}: dict[bytes, Callable[[bytes], {name}]] = {{"
+    for kind, tag in tags.items():
+        yield f"    {tag}: decode_{snake(kind)},"
+    yield "}"
+    yield f"_ENCODE_{up}: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {{"
+    for kind, tag in tags.items():
+        yield f"    {kind}: ({tag}, encode_{snake(kind)}),"
+    yield "}"
     yield f"\n_READ_{up}: dict[str, Callable[[Any], Any]] = {{"
     for field in message.fields:
         yield f'    "{field.name}": read_{snake(field.message_type.name)},'

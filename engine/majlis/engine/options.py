@@ -21,24 +21,31 @@ def complete(defaults: Any, chosen: Iterable[Option]) -> Any:
     Raises Rejected(BAD_OPTION), which names the option and what it may be.
     """
     kind = type(defaults)
-    known = {field.name: field for field in msgspec.structs.fields(kind)}
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = msgspec.structs.asdict(defaults)
+    seen: set[str] = set()
     for option in chosen:
-        if option.name not in known:
-            raise _bad(
-                f"there is no option {option.name[:40]!r}",
-                f"Options of this game: {', '.join(sorted(known))}.",
-            )
-        if option.name in values:
+        if option.name not in values:
+            known = ", ".join(sorted(values))
+            raise _bad(f"there is no option {option.name[:40]!r}", f"Options of this game: {known}.")
+        if option.name in seen:
             raise _bad(f"option {option.name} is given twice", "Give each option once.")
+        seen.add(option.name)
+        values[option.name] = option.value
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError:
+        raise _misfit(kind, values) from None
+
+
+def _misfit(kind: type[Any], values: dict[str, Any]) -> Rejected:
+    """The refusal of the first value that is none of its option's."""
+    for field in msgspec.structs.fields(kind):
         try:
-            values[option.name] = msgspec.convert(option.value, known[option.name].type, strict=False)
+            msgspec.convert(values[field.name], field.type, strict=False)
         except msgspec.ValidationError:
-            allowed = allowed_values(known[option.name].type)
-            raise _bad(
-                f"option {option.name} cannot be {option.value[:40]!r}", f"{option.name} may be {allowed}."
-            ) from None
-    return msgspec.structs.replace(defaults, **values)
+            detail = f"option {field.name} cannot be {str(values[field.name])[:40]!r}"
+            return _bad(detail, f"{field.name} may be {allowed_values(field.type)}.")
+    return _bad("these options do not go together", "Leave some of them out.")
 
 
 def texts(options: Any) -> tuple[Option, ...]:

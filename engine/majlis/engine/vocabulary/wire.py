@@ -152,6 +152,9 @@ class _Known(dict[int, _E]):
         raise UnspecifiedValue(self._name, number)
 
 
+# A union is nearly always the tag of its kind, a length below 128 and the kind's own bytes: no need to ask protobuf.
+_LENGTHS: Final = [bytes([length]) for length in range(128)]
+_LONG_TAG: Final = b"\x80"
 _SMALL_BYTES: Final = 16
 _REMEMBERED: Final = 8192
 """How many small unions of one kind are remembered as struct, and as bytes."""
@@ -1635,12 +1638,24 @@ def fill_command(m: entry_pb2.Command, s: Command) -> None:
 
 
 def encode_command(s: Command) -> bytes:
+    tag, encode = _ENCODE_COMMAND[type(s)]
+    body = encode(s)
+    if len(body) < len(_LENGTHS):
+        return tag + _LENGTHS[len(body)] + body
     m = entry_pb2.Command()
     fill_command(m, s)
     return m.SerializeToString(deterministic=True)
 
 
 def decode_command(stored: bytes) -> Command:
+    start = 3 if stored[:1] >= _LONG_TAG else 2
+    decode = _DECODE_COMMAND.get(stored[: start - 1])
+    if (
+        decode is not None
+        and len(stored) >= start
+        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
+    ):
+        return decode(stored[start:])
     try:
         m = entry_pb2.Command.FromString(stored)
     except DecodeError as error:
@@ -1661,12 +1676,24 @@ def fill_event(m: entry_pb2.Event, s: Event) -> None:
 
 
 def encode_event(s: Event) -> bytes:
+    tag, encode = _ENCODE_EVENT[type(s)]
+    body = encode(s)
+    if len(body) < len(_LENGTHS):
+        return tag + _LENGTHS[len(body)] + body
     m = entry_pb2.Event()
     fill_event(m, s)
     return m.SerializeToString(deterministic=True)
 
 
 def decode_event(stored: bytes) -> Event:
+    start = 3 if stored[:1] >= _LONG_TAG else 2
+    decode = _DECODE_EVENT.get(stored[: start - 1])
+    if (
+        decode is not None
+        and len(stored) >= start
+        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
+    ):
+        return decode(stored[start:])
     try:
         m = entry_pb2.Event.FromString(stored)
     except DecodeError as error:
@@ -2031,12 +2058,24 @@ def fill_happening(m: view_pb2.Happening, s: Happening) -> None:
 
 
 def encode_happening(s: Happening) -> bytes:
+    tag, encode = _ENCODE_HAPPENING[type(s)]
+    body = encode(s)
+    if len(body) < len(_LENGTHS):
+        return tag + _LENGTHS[len(body)] + body
     m = view_pb2.Happening()
     fill_happening(m, s)
     return m.SerializeToString(deterministic=True)
 
 
 def decode_happening(stored: bytes) -> Happening:
+    start = 3 if stored[:1] >= _LONG_TAG else 2
+    decode = _DECODE_HAPPENING.get(stored[: start - 1])
+    if (
+        decode is not None
+        and len(stored) >= start
+        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
+    ):
+        return decode(stored[start:])
     try:
         m = view_pb2.Happening.FromString(stored)
     except DecodeError as error:
@@ -2487,12 +2526,24 @@ def fill_tournament_command(m: tournament_pb2.TournamentCommand, s: TournamentCo
 
 
 def encode_tournament_command(s: TournamentCommand) -> bytes:
+    tag, encode = _ENCODE_TOURNAMENT_COMMAND[type(s)]
+    body = encode(s)
+    if len(body) < len(_LENGTHS):
+        return tag + _LENGTHS[len(body)] + body
     m = tournament_pb2.TournamentCommand()
     fill_tournament_command(m, s)
     return m.SerializeToString(deterministic=True)
 
 
 def decode_tournament_command(stored: bytes) -> TournamentCommand:
+    start = 3 if stored[:1] >= _LONG_TAG else 2
+    decode = _DECODE_TOURNAMENT_COMMAND.get(stored[: start - 1])
+    if (
+        decode is not None
+        and len(stored) >= start
+        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
+    ):
+        return decode(stored[start:])
     try:
         m = tournament_pb2.TournamentCommand.FromString(stored)
     except DecodeError as error:
@@ -2513,12 +2564,24 @@ def fill_tournament_event(m: tournament_pb2.TournamentEvent, s: TournamentEvent)
 
 
 def encode_tournament_event(s: TournamentEvent) -> bytes:
+    tag, encode = _ENCODE_TOURNAMENT_EVENT[type(s)]
+    body = encode(s)
+    if len(body) < len(_LENGTHS):
+        return tag + _LENGTHS[len(body)] + body
     m = tournament_pb2.TournamentEvent()
     fill_tournament_event(m, s)
     return m.SerializeToString(deterministic=True)
 
 
 def decode_tournament_event(stored: bytes) -> TournamentEvent:
+    start = 3 if stored[:1] >= _LONG_TAG else 2
+    decode = _DECODE_TOURNAMENT_EVENT.get(stored[: start - 1])
+    if (
+        decode is not None
+        and len(stored) >= start
+        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
+    ):
+        return decode(stored[start:])
     try:
         m = tournament_pb2.TournamentEvent.FromString(stored)
     except DecodeError as error:
@@ -3345,6 +3408,47 @@ def decode_standing(stored: bytes) -> Standing:
     return read_standing(m)
 
 
+_DECODE_COMMAND: dict[bytes, Callable[[bytes], Command]] = {
+    b"\n": decode_open_match,
+    b"\x12": decode_take_seat,
+    b"\x1a": decode_deadline_passed,
+    b'"': decode_return_to_seat,
+    b"*": decode_resign,
+    b"2": decode_pause,
+    b":": decode_resume,
+    b"B": decode_adjudicate,
+    b"J": decode_abort,
+    b"R": decode_credit_clock,
+    b"Z": decode_substitute_computer,
+    b"\xa2\x06": decode_sounding_choose_initial,
+    b"\xaa\x06": decode_sounding_take_discard,
+    b"\xb2\x06": decode_sounding_draw,
+    b"\xba\x06": decode_sounding_place,
+    b"\xc2\x06": decode_sounding_throw_and_flip,
+    b"\xca\x06": decode_sounding_flip,
+    b"\xd2\x06": decode_sounding_undo_take,
+}
+_ENCODE_COMMAND: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
+    OpenMatch: (b"\n", encode_open_match),
+    TakeSeat: (b"\x12", encode_take_seat),
+    DeadlinePassed: (b"\x1a", encode_deadline_passed),
+    ReturnToSeat: (b'"', encode_return_to_seat),
+    Resign: (b"*", encode_resign),
+    Pause: (b"2", encode_pause),
+    Resume: (b":", encode_resume),
+    Adjudicate: (b"B", encode_adjudicate),
+    Abort: (b"J", encode_abort),
+    CreditClock: (b"R", encode_credit_clock),
+    SubstituteComputer: (b"Z", encode_substitute_computer),
+    SoundingChooseInitial: (b"\xa2\x06", encode_sounding_choose_initial),
+    SoundingTakeDiscard: (b"\xaa\x06", encode_sounding_take_discard),
+    SoundingDraw: (b"\xb2\x06", encode_sounding_draw),
+    SoundingPlace: (b"\xba\x06", encode_sounding_place),
+    SoundingThrowAndFlip: (b"\xc2\x06", encode_sounding_throw_and_flip),
+    SoundingFlip: (b"\xca\x06", encode_sounding_flip),
+    SoundingUndoTake: (b"\xd2\x06", encode_sounding_undo_take),
+}
+
 _READ_COMMAND: dict[str, Callable[[Any], Any]] = {
     "open_match": read_open_match,
     "take_seat": read_take_seat,
@@ -3407,6 +3511,67 @@ COMMAND_NAMES: dict[type, str] = {
     SoundingUndoTake: "sounding_undo_take",
 }
 COMMAND_TYPES: dict[str, type] = {name: kind for kind, name in COMMAND_NAMES.items()}
+
+_DECODE_EVENT: dict[bytes, Callable[[bytes], Event]] = {
+    b"\n": decode_match_opened,
+    b"\x12": decode_seat_taken,
+    b"\x1a": decode_match_started,
+    b'"': decode_decision_opened,
+    b"*": decode_decision_missed,
+    b"2": decode_seat_taken_over,
+    b":": decode_seat_returned,
+    b"B": decode_seat_resigned,
+    b"J": decode_match_paused,
+    b"R": decode_match_resumed,
+    b"Z": decode_clock_credited,
+    b"b": decode_match_ended,
+    b"j": decode_seat_return_requested,
+    b"\xa2\x06": decode_sounding_dealt,
+    b"\xaa\x06": decode_sounding_initial_chosen,
+    b"\xb2\x06": decode_sounding_initial_revealed,
+    b"\xba\x06": decode_sounding_opener_drawn,
+    b"\xc2\x06": decode_sounding_card_drawn,
+    b"\xca\x06": decode_sounding_card_placed,
+    b"\xd2\x06": decode_sounding_card_thrown,
+    b"\xda\x06": decode_sounding_cell_flipped,
+    b"\xe2\x06": decode_sounding_column_swallowed,
+    b"\xea\x06": decode_sounding_discard_reshuffled,
+    b"\xf2\x06": decode_sounding_deal_closed,
+    b"\xfa\x06": decode_sounding_grid_revealed,
+    b"\x82\x07": decode_sounding_deal_scored,
+    b"\x8a\x07": decode_sounding_discard_taken,
+    b"\x92\x07": decode_sounding_take_undone,
+}
+_ENCODE_EVENT: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
+    MatchOpened: (b"\n", encode_match_opened),
+    SeatTaken: (b"\x12", encode_seat_taken),
+    MatchStarted: (b"\x1a", encode_match_started),
+    DecisionOpened: (b'"', encode_decision_opened),
+    DecisionMissed: (b"*", encode_decision_missed),
+    SeatTakenOver: (b"2", encode_seat_taken_over),
+    SeatReturned: (b":", encode_seat_returned),
+    SeatResigned: (b"B", encode_seat_resigned),
+    MatchPaused: (b"J", encode_match_paused),
+    MatchResumed: (b"R", encode_match_resumed),
+    ClockCredited: (b"Z", encode_clock_credited),
+    MatchEnded: (b"b", encode_match_ended),
+    SeatReturnRequested: (b"j", encode_seat_return_requested),
+    SoundingDealt: (b"\xa2\x06", encode_sounding_dealt),
+    SoundingInitialChosen: (b"\xaa\x06", encode_sounding_initial_chosen),
+    SoundingInitialRevealed: (b"\xb2\x06", encode_sounding_initial_revealed),
+    SoundingOpenerDrawn: (b"\xba\x06", encode_sounding_opener_drawn),
+    SoundingCardDrawn: (b"\xc2\x06", encode_sounding_card_drawn),
+    SoundingCardPlaced: (b"\xca\x06", encode_sounding_card_placed),
+    SoundingCardThrown: (b"\xd2\x06", encode_sounding_card_thrown),
+    SoundingCellFlipped: (b"\xda\x06", encode_sounding_cell_flipped),
+    SoundingColumnSwallowed: (b"\xe2\x06", encode_sounding_column_swallowed),
+    SoundingDiscardReshuffled: (b"\xea\x06", encode_sounding_discard_reshuffled),
+    SoundingDealClosed: (b"\xf2\x06", encode_sounding_deal_closed),
+    SoundingGridRevealed: (b"\xfa\x06", encode_sounding_grid_revealed),
+    SoundingDealScored: (b"\x82\x07", encode_sounding_deal_scored),
+    SoundingDiscardTaken: (b"\x8a\x07", encode_sounding_discard_taken),
+    SoundingTakeUndone: (b"\x92\x07", encode_sounding_take_undone),
+}
 
 _READ_EVENT: dict[str, Callable[[Any], Any]] = {
     "match_opened": read_match_opened,
@@ -3503,6 +3668,31 @@ EVENT_NAMES: dict[type, str] = {
 }
 EVENT_TYPES: dict[str, type] = {name: kind for kind, name in EVENT_NAMES.items()}
 
+_DECODE_HAPPENING: dict[bytes, Callable[[bytes], Happening]] = {
+    b"\n": decode_seat_taken_over,
+    b"\x12": decode_seat_returned,
+    b"\x1a": decode_seat_resigned,
+    b'"': decode_match_paused,
+    b"*": decode_match_resumed,
+    b"2": decode_clock_credited,
+    b":": decode_match_ended,
+    b"B": decode_decision_missed,
+    b"J": decode_seat_return_requested,
+    b"\xa2\x06": decode_sounding_happening,
+}
+_ENCODE_HAPPENING: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
+    SeatTakenOver: (b"\n", encode_seat_taken_over),
+    SeatReturned: (b"\x12", encode_seat_returned),
+    SeatResigned: (b"\x1a", encode_seat_resigned),
+    MatchPaused: (b'"', encode_match_paused),
+    MatchResumed: (b"*", encode_match_resumed),
+    ClockCredited: (b"2", encode_clock_credited),
+    MatchEnded: (b":", encode_match_ended),
+    DecisionMissed: (b"B", encode_decision_missed),
+    SeatReturnRequested: (b"J", encode_seat_return_requested),
+    SoundingHappening: (b"\xa2\x06", encode_sounding_happening),
+}
+
 _READ_HAPPENING: dict[str, Callable[[Any], Any]] = {
     "seat_taken_over": read_seat_taken_over,
     "seat_returned": read_seat_returned,
@@ -3541,6 +3731,37 @@ HAPPENING_NAMES: dict[type, str] = {
     SoundingHappening: "sounding",
 }
 HAPPENING_TYPES: dict[str, type] = {name: kind for kind, name in HAPPENING_NAMES.items()}
+
+_DECODE_TOURNAMENT_COMMAND: dict[bytes, Callable[[bytes], TournamentCommand]] = {
+    b"\n": decode_create_tournament,
+    b"\x12": decode_register_entrant,
+    b"\x1a": decode_withdraw_entrant,
+    b'"': decode_start_tournament,
+    b"*": decode_pair_round,
+    b"2": decode_book_result,
+    b":": decode_book_no_show,
+    b"B": decode_adjudicate_pod,
+    b"J": decode_forfeit_entrant,
+    b"R": decode_pause_tournament,
+    b"Z": decode_resume_tournament,
+    b"b": decode_abort_tournament,
+    b"j": decode_return_entrant,
+}
+_ENCODE_TOURNAMENT_COMMAND: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
+    CreateTournament: (b"\n", encode_create_tournament),
+    RegisterEntrant: (b"\x12", encode_register_entrant),
+    WithdrawEntrant: (b"\x1a", encode_withdraw_entrant),
+    StartTournament: (b'"', encode_start_tournament),
+    PairRound: (b"*", encode_pair_round),
+    BookResult: (b"2", encode_book_result),
+    BookNoShow: (b":", encode_book_no_show),
+    AdjudicatePod: (b"B", encode_adjudicate_pod),
+    ForfeitEntrant: (b"J", encode_forfeit_entrant),
+    PauseTournament: (b"R", encode_pause_tournament),
+    ResumeTournament: (b"Z", encode_resume_tournament),
+    AbortTournament: (b"b", encode_abort_tournament),
+    ReturnEntrant: (b"j", encode_return_entrant),
+}
 
 _READ_TOURNAMENT_COMMAND: dict[str, Callable[[Any], Any]] = {
     "create_tournament": read_create_tournament,
@@ -3589,6 +3810,39 @@ TOURNAMENT_COMMAND_NAMES: dict[type, str] = {
     ReturnEntrant: "return_entrant",
 }
 TOURNAMENT_COMMAND_TYPES: dict[str, type] = {name: kind for kind, name in TOURNAMENT_COMMAND_NAMES.items()}
+
+_DECODE_TOURNAMENT_EVENT: dict[bytes, Callable[[bytes], TournamentEvent]] = {
+    b"\n": decode_tournament_created,
+    b"\x12": decode_entrant_registered,
+    b"\x1a": decode_entrant_withdrawn,
+    b'"': decode_tournament_started,
+    b"*": decode_round_paired,
+    b"2": decode_pod_decided,
+    b":": decode_no_show_recorded,
+    b"B": decode_entrant_forfeited,
+    b"J": decode_round_finished,
+    b"R": decode_tournament_paused,
+    b"Z": decode_tournament_resumed,
+    b"b": decode_tournament_finished,
+    b"j": decode_tournament_aborted,
+    b"r": decode_entrant_returned,
+}
+_ENCODE_TOURNAMENT_EVENT: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
+    TournamentCreated: (b"\n", encode_tournament_created),
+    EntrantRegistered: (b"\x12", encode_entrant_registered),
+    EntrantWithdrawn: (b"\x1a", encode_entrant_withdrawn),
+    TournamentStarted: (b'"', encode_tournament_started),
+    RoundPaired: (b"*", encode_round_paired),
+    PodDecided: (b"2", encode_pod_decided),
+    NoShowRecorded: (b":", encode_no_show_recorded),
+    EntrantForfeited: (b"B", encode_entrant_forfeited),
+    RoundFinished: (b"J", encode_round_finished),
+    TournamentPaused: (b"R", encode_tournament_paused),
+    TournamentResumed: (b"Z", encode_tournament_resumed),
+    TournamentFinished: (b"b", encode_tournament_finished),
+    TournamentAborted: (b"j", encode_tournament_aborted),
+    EntrantReturned: (b"r", encode_entrant_returned),
+}
 
 _READ_TOURNAMENT_EVENT: dict[str, Callable[[Any], Any]] = {
     "tournament_created": read_tournament_created,
