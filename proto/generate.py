@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
 VOCABULARY = ROOT / "engine/majlis/engine/vocabulary"
 # The files whose messages the engine handles, in the order of their imports.
-ENGINE_FILES = ["rejection", "match", "sounding", "entry", "view", "result", "computer", "tournament"]
+ENGINE_FILES = ["rejection", "match", "sounding", "thousand", "entry", "view", "result", "computer", "tournament"]
 
 
 def compile_protos(out: Path) -> list[Path]:

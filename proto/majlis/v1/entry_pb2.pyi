@@ -10,6 +10,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from majlis.v1 import match_pb2 as _match_pb2
 from majlis.v1 import sounding_pb2 as _sounding_pb2
+from majlis.v1 import thousand_pb2 as _thousand_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -80,6 +81,13 @@ class Command(_message.Message):
     SOUNDING_THROW_AND_FLIP_FIELD_NUMBER: _builtins.int
     SOUNDING_FLIP_FIELD_NUMBER: _builtins.int
     SOUNDING_UNDO_TAKE_FIELD_NUMBER: _builtins.int
+    THOUSAND_REQUEST_REDEAL_FIELD_NUMBER: _builtins.int
+    THOUSAND_DECLINE_REDEAL_FIELD_NUMBER: _builtins.int
+    THOUSAND_BID_FIELD_NUMBER: _builtins.int
+    THOUSAND_PASS_FIELD_NUMBER: _builtins.int
+    THOUSAND_GIVE_FIELD_NUMBER: _builtins.int
+    THOUSAND_CONTRACT_FIELD_NUMBER: _builtins.int
+    THOUSAND_PLAY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def open_match(self) -> _match_pb2.OpenMatch: ...
     @_builtins.property
@@ -116,6 +124,20 @@ class Command(_message.Message):
     def sounding_flip(self) -> _sounding_pb2.SoundingFlip: ...
     @_builtins.property
     def sounding_undo_take(self) -> _sounding_pb2.SoundingUndoTake: ...
+    @_builtins.property
+    def thousand_request_redeal(self) -> _thousand_pb2.ThousandRequestRedeal: ...
+    @_builtins.property
+    def thousand_decline_redeal(self) -> _thousand_pb2.ThousandDeclineRedeal: ...
+    @_builtins.property
+    def thousand_bid(self) -> _thousand_pb2.ThousandBid: ...
+    @_builtins.property
+    def thousand_pass(self) -> _thousand_pb2.ThousandPass: ...
+    @_builtins.property
+    def thousand_give(self) -> _thousand_pb2.ThousandGive: ...
+    @_builtins.property
+    def thousand_contract(self) -> _thousand_pb2.ThousandContract: ...
+    @_builtins.property
+    def thousand_play(self) -> _thousand_pb2.ThousandPlay: ...
     def __init__(
         self,
         *,
@@ -137,12 +159,19 @@ class Command(_message.Message):
         sounding_throw_and_flip: _sounding_pb2.SoundingThrowAndFlip | None = ...,
         sounding_flip: _sounding_pb2.SoundingFlip | None = ...,
         sounding_undo_take: _sounding_pb2.SoundingUndoTake | None = ...,
+        thousand_request_redeal: _thousand_pb2.ThousandRequestRedeal | None = ...,
+        thousand_decline_redeal: _thousand_pb2.ThousandDeclineRedeal | None = ...,
+        thousand_bid: _thousand_pb2.ThousandBid | None = ...,
+        thousand_pass: _thousand_pb2.ThousandPass | None = ...,
+        thousand_give: _thousand_pb2.ThousandGive | None = ...,
+        thousand_contract: _thousand_pb2.ThousandContract | None = ...,
+        thousand_play: _thousand_pb2.ThousandPlay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat", "thousand_bid", b"thousand_bid", "thousand_contract", b"thousand_contract", "thousand_decline_redeal", b"thousand_decline_redeal", "thousand_give", b"thousand_give", "thousand_pass", b"thousand_pass", "thousand_play", b"thousand_play", "thousand_request_redeal", b"thousand_request_redeal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat", "thousand_bid", b"thousand_bid", "thousand_contract", b"thousand_contract", "thousand_decline_redeal", b"thousand_decline_redeal", "thousand_give", b"thousand_give", "thousand_pass", b"thousand_pass", "thousand_play", b"thousand_play", "thousand_request_redeal", b"thousand_request_redeal"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["open_match", "take_seat", "deadline_passed", "return_to_seat", "resign", "pause", "resume", "adjudicate", "abort", "credit_clock", "substitute_computer", "sounding_choose_initial", "sounding_take_discard", "sounding_draw", "sounding_place", "sounding_throw_and_flip", "sounding_flip", "sounding_undo_take"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["open_match", "take_seat", "deadline_passed", "return_to_seat", "resign", "pause", "resume", "adjudicate", "abort", "credit_clock", "substitute_computer", "sounding_choose_initial", "sounding_take_discard", "sounding_draw", "sounding_place", "sounding_throw_and_flip", "sounding_flip", "sounding_undo_take", "thousand_request_redeal", "thousand_decline_redeal", "thousand_bid", "thousand_pass", "thousand_give", "thousand_contract", "thousand_play"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -182,6 +211,20 @@ class Event(_message.Message):
     SOUNDING_DEAL_SCORED_FIELD_NUMBER: _builtins.int
     SOUNDING_DISCARD_TAKEN_FIELD_NUMBER: _builtins.int
     SOUNDING_TAKE_UNDONE_FIELD_NUMBER: _builtins.int
+    THOUSAND_DEALER_DRAWN_FIELD_NUMBER: _builtins.int
+    THOUSAND_DEALT_FIELD_NUMBER: _builtins.int
+    THOUSAND_REDEAL_REQUESTED_FIELD_NUMBER: _builtins.int
+    THOUSAND_REDEAL_DECLINED_FIELD_NUMBER: _builtins.int
+    THOUSAND_REDEAL_GRANTED_FIELD_NUMBER: _builtins.int
+    THOUSAND_BID_MADE_FIELD_NUMBER: _builtins.int
+    THOUSAND_PASSED_FIELD_NUMBER: _builtins.int
+    THOUSAND_TALON_TAKEN_FIELD_NUMBER: _builtins.int
+    THOUSAND_CARD_GIVEN_FIELD_NUMBER: _builtins.int
+    THOUSAND_CONTRACT_FIXED_FIELD_NUMBER: _builtins.int
+    THOUSAND_CARD_PLAYED_FIELD_NUMBER: _builtins.int
+    THOUSAND_MARRIAGE_DECLARED_FIELD_NUMBER: _builtins.int
+    THOUSAND_TRICK_TAKEN_FIELD_NUMBER: _builtins.int
+    THOUSAND_DEAL_SCORED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def match_opened(self) -> _match_pb2.MatchOpened: ...
     @_builtins.property
@@ -238,6 +281,34 @@ class Event(_message.Message):
     def sounding_discard_taken(self) -> _sounding_pb2.SoundingDiscardTaken: ...
     @_builtins.property
     def sounding_take_undone(self) -> _sounding_pb2.SoundingTakeUndone: ...
+    @_builtins.property
+    def thousand_dealer_drawn(self) -> _thousand_pb2.ThousandDealerDrawn: ...
+    @_builtins.property
+    def thousand_dealt(self) -> _thousand_pb2.ThousandDealt: ...
+    @_builtins.property
+    def thousand_redeal_requested(self) -> _thousand_pb2.ThousandRedealRequested: ...
+    @_builtins.property
+    def thousand_redeal_declined(self) -> _thousand_pb2.ThousandRedealDeclined: ...
+    @_builtins.property
+    def thousand_redeal_granted(self) -> _thousand_pb2.ThousandRedealGranted: ...
+    @_builtins.property
+    def thousand_bid_made(self) -> _thousand_pb2.ThousandBidMade: ...
+    @_builtins.property
+    def thousand_passed(self) -> _thousand_pb2.ThousandPassed: ...
+    @_builtins.property
+    def thousand_talon_taken(self) -> _thousand_pb2.ThousandTalonTaken: ...
+    @_builtins.property
+    def thousand_card_given(self) -> _thousand_pb2.ThousandCardGiven: ...
+    @_builtins.property
+    def thousand_contract_fixed(self) -> _thousand_pb2.ThousandContractFixed: ...
+    @_builtins.property
+    def thousand_card_played(self) -> _thousand_pb2.ThousandCardPlayed: ...
+    @_builtins.property
+    def thousand_marriage_declared(self) -> _thousand_pb2.ThousandMarriageDeclared: ...
+    @_builtins.property
+    def thousand_trick_taken(self) -> _thousand_pb2.ThousandTrickTaken: ...
+    @_builtins.property
+    def thousand_deal_scored(self) -> _thousand_pb2.ThousandDealScored: ...
     def __init__(
         self,
         *,
@@ -269,12 +340,26 @@ class Event(_message.Message):
         sounding_deal_scored: _sounding_pb2.SoundingDealScored | None = ...,
         sounding_discard_taken: _sounding_pb2.SoundingDiscardTaken | None = ...,
         sounding_take_undone: _sounding_pb2.SoundingTakeUndone | None = ...,
+        thousand_dealer_drawn: _thousand_pb2.ThousandDealerDrawn | None = ...,
+        thousand_dealt: _thousand_pb2.ThousandDealt | None = ...,
+        thousand_redeal_requested: _thousand_pb2.ThousandRedealRequested | None = ...,
+        thousand_redeal_declined: _thousand_pb2.ThousandRedealDeclined | None = ...,
+        thousand_redeal_granted: _thousand_pb2.ThousandRedealGranted | None = ...,
+        thousand_bid_made: _thousand_pb2.ThousandBidMade | None = ...,
+        thousand_passed: _thousand_pb2.ThousandPassed | None = ...,
+        thousand_talon_taken: _thousand_pb2.ThousandTalonTaken | None = ...,
+        thousand_card_given: _thousand_pb2.ThousandCardGiven | None = ...,
+        thousand_contract_fixed: _thousand_pb2.ThousandContractFixed | None = ...,
+        thousand_card_played: _thousand_pb2.ThousandCardPlayed | None = ...,
+        thousand_marriage_declared: _thousand_pb2.ThousandMarriageDeclared | None = ...,
+        thousand_trick_taken: _thousand_pb2.ThousandTrickTaken | None = ...,
+        thousand_deal_scored: _thousand_pb2.ThousandDealScored | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone", "thousand_bid_made", b"thousand_bid_made", "thousand_card_given", b"thousand_card_given", "thousand_card_played", b"thousand_card_played", "thousand_contract_fixed", b"thousand_contract_fixed", "thousand_deal_scored", b"thousand_deal_scored", "thousand_dealer_drawn", b"thousand_dealer_drawn", "thousand_dealt", b"thousand_dealt", "thousand_marriage_declared", b"thousand_marriage_declared", "thousand_passed", b"thousand_passed", "thousand_redeal_declined", b"thousand_redeal_declined", "thousand_redeal_granted", b"thousand_redeal_granted", "thousand_redeal_requested", b"thousand_redeal_requested", "thousand_talon_taken", b"thousand_talon_taken", "thousand_trick_taken", b"thousand_trick_taken"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone", "thousand_bid_made", b"thousand_bid_made", "thousand_card_given", b"thousand_card_given", "thousand_card_played", b"thousand_card_played", "thousand_contract_fixed", b"thousand_contract_fixed", "thousand_deal_scored", b"thousand_deal_scored", "thousand_dealer_drawn", b"thousand_dealer_drawn", "thousand_dealt", b"thousand_dealt", "thousand_marriage_declared", b"thousand_marriage_declared", "thousand_passed", b"thousand_passed", "thousand_redeal_declined", b"thousand_redeal_declined", "thousand_redeal_granted", b"thousand_redeal_granted", "thousand_redeal_requested", b"thousand_redeal_requested", "thousand_talon_taken", b"thousand_talon_taken", "thousand_trick_taken", b"thousand_trick_taken"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["match_opened", "seat_taken", "match_started", "decision_opened", "decision_missed", "seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "seat_return_requested", "sounding_dealt", "sounding_initial_chosen", "sounding_initial_revealed", "sounding_opener_drawn", "sounding_card_drawn", "sounding_card_placed", "sounding_card_thrown", "sounding_cell_flipped", "sounding_column_swallowed", "sounding_discard_reshuffled", "sounding_deal_closed", "sounding_grid_revealed", "sounding_deal_scored", "sounding_discard_taken", "sounding_take_undone"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["match_opened", "seat_taken", "match_started", "decision_opened", "decision_missed", "seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "seat_return_requested", "sounding_dealt", "sounding_initial_chosen", "sounding_initial_revealed", "sounding_opener_drawn", "sounding_card_drawn", "sounding_card_placed", "sounding_card_thrown", "sounding_cell_flipped", "sounding_column_swallowed", "sounding_discard_reshuffled", "sounding_deal_closed", "sounding_grid_revealed", "sounding_deal_scored", "sounding_discard_taken", "sounding_take_undone", "thousand_dealer_drawn", "thousand_dealt", "thousand_redeal_requested", "thousand_redeal_declined", "thousand_redeal_granted", "thousand_bid_made", "thousand_passed", "thousand_talon_taken", "thousand_card_given", "thousand_contract_fixed", "thousand_card_played", "thousand_marriage_declared", "thousand_trick_taken", "thousand_deal_scored"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 

@@ -56,6 +56,29 @@ from .sounding import (
     SoundingThrowAndFlip,
     SoundingUndoTake,
 )
+from .thousand import (
+    ThousandBid,
+    ThousandBidMade,
+    ThousandCardGiven,
+    ThousandCardPlayed,
+    ThousandContract,
+    ThousandContractFixed,
+    ThousandDealerDrawn,
+    ThousandDealScored,
+    ThousandDealt,
+    ThousandDeclineRedeal,
+    ThousandGive,
+    ThousandMarriageDeclared,
+    ThousandPass,
+    ThousandPassed,
+    ThousandPlay,
+    ThousandRedealDeclined,
+    ThousandRedealGranted,
+    ThousandRedealRequested,
+    ThousandRequestRedeal,
+    ThousandTalonTaken,
+    ThousandTrickTaken,
+)
 
 
 class ActorKind(IntEnum):
@@ -124,6 +147,13 @@ Command = (
     | SoundingThrowAndFlip
     | SoundingFlip
     | SoundingUndoTake
+    | ThousandRequestRedeal
+    | ThousandDeclineRedeal
+    | ThousandBid
+    | ThousandPass
+    | ThousandGive
+    | ThousandContract
+    | ThousandPlay
 )
 
 Event = (
@@ -155,4 +185,18 @@ Event = (
     | SoundingDealScored
     | SoundingDiscardTaken
     | SoundingTakeUndone
+    | ThousandDealerDrawn
+    | ThousandDealt
+    | ThousandRedealRequested
+    | ThousandRedealDeclined
+    | ThousandRedealGranted
+    | ThousandBidMade
+    | ThousandPassed
+    | ThousandTalonTaken
+    | ThousandCardGiven
+    | ThousandContractFixed
+    | ThousandCardPlayed
+    | ThousandMarriageDeclared
+    | ThousandTrickTaken
+    | ThousandDealScored
 )

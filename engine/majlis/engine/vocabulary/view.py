@@ -18,6 +18,7 @@ from .match import (
     SeatTakenOver,
 )
 from .sounding import SoundingHappening, SoundingPrivateView, SoundingView
+from .thousand import ThousandHappening, ThousandPrivateView, ThousandView
 
 
 class MatchInfo(Struct, frozen=True, kw_only=True, gc=False):
@@ -47,12 +48,12 @@ class MatchView(Struct, frozen=True, kw_only=True, gc=False):
     what_for: str = ""
     due_ms: int = 0
     ended: MatchEnded | None = None
-    game_view: SoundingView | None = None
+    game_view: SoundingView | ThousandView | None = None
 
 
 class SeatPrivateView(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
-    game_view: SoundingPrivateView | None = None
+    game_view: SoundingPrivateView | ThousandPrivateView | None = None
 
 
 Happening = (
@@ -66,4 +67,5 @@ Happening = (
     | DecisionMissed
     | SeatReturnRequested
     | SoundingHappening
+    | ThousandHappening
 )

@@ -16,6 +16,7 @@ from majlis.v1 import (
     rejection_pb2,
     result_pb2,
     sounding_pb2,
+    thousand_pb2,
     tournament_pb2,
     view_pb2,
 )
@@ -97,6 +98,36 @@ from .sounding import (
     SoundingUndoTake,
     SoundingView,
 )
+from .thousand import (
+    ThousandBid,
+    ThousandBidMade,
+    ThousandCardGiven,
+    ThousandCardPlayed,
+    ThousandContract,
+    ThousandContractFixed,
+    ThousandDealerDrawn,
+    ThousandDealLine,
+    ThousandDealScored,
+    ThousandDealt,
+    ThousandDeclineRedeal,
+    ThousandGive,
+    ThousandHappening,
+    ThousandHappeningKind,
+    ThousandMarriageDeclared,
+    ThousandPass,
+    ThousandPassed,
+    ThousandPhase,
+    ThousandPlay,
+    ThousandPrivateView,
+    ThousandRedealDeclined,
+    ThousandRedealGranted,
+    ThousandRedealRequested,
+    ThousandRequestRedeal,
+    ThousandSeatView,
+    ThousandTalonTaken,
+    ThousandTrickTaken,
+    ThousandView,
+)
 from .tournament import (
     AbortTournament,
     AdjudicatePod,
@@ -166,6 +197,8 @@ _TERMINATION = _Known(Termination)
 _CREDIT_CAUSE = _Known(CreditCause)
 _SOUNDING_PHASE = _Known(SoundingPhase)
 _SOUNDING_HAPPENING_KIND = _Known(SoundingHappeningKind)
+_THOUSAND_PHASE = _Known(ThousandPhase)
+_THOUSAND_HAPPENING_KIND = _Known(ThousandHappeningKind)
 _ACTOR_KIND = _Known(ActorKind)
 _TOURNAMENT_STAGE = _Known(TournamentStage)
 _NO_SHOW_POLICY = _Known(NoShowPolicy)
@@ -1625,6 +1658,759 @@ def decode_sounding_happening(stored: bytes) -> SoundingHappening:
     return read_sounding_happening(m)
 
 
+def read_thousand_request_redeal(m: thousand_pb2.ThousandRequestRedeal) -> ThousandRequestRedeal:
+    return ThousandRequestRedeal()
+
+
+def fill_thousand_request_redeal(m: thousand_pb2.ThousandRequestRedeal, s: ThousandRequestRedeal) -> None:
+    m.SetInParent()
+
+
+def encode_thousand_request_redeal(s: ThousandRequestRedeal) -> bytes:
+    m = thousand_pb2.ThousandRequestRedeal()
+    fill_thousand_request_redeal(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_request_redeal(stored: bytes) -> ThousandRequestRedeal:
+    try:
+        m = thousand_pb2.ThousandRequestRedeal.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandRequestRedeal", str(error)) from error
+    return read_thousand_request_redeal(m)
+
+
+def read_thousand_decline_redeal(m: thousand_pb2.ThousandDeclineRedeal) -> ThousandDeclineRedeal:
+    return ThousandDeclineRedeal()
+
+
+def fill_thousand_decline_redeal(m: thousand_pb2.ThousandDeclineRedeal, s: ThousandDeclineRedeal) -> None:
+    m.SetInParent()
+
+
+def encode_thousand_decline_redeal(s: ThousandDeclineRedeal) -> bytes:
+    m = thousand_pb2.ThousandDeclineRedeal()
+    fill_thousand_decline_redeal(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_decline_redeal(stored: bytes) -> ThousandDeclineRedeal:
+    try:
+        m = thousand_pb2.ThousandDeclineRedeal.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandDeclineRedeal", str(error)) from error
+    return read_thousand_decline_redeal(m)
+
+
+def read_thousand_bid(m: thousand_pb2.ThousandBid) -> ThousandBid:
+    return ThousandBid(amount=m.amount)
+
+
+def fill_thousand_bid(m: thousand_pb2.ThousandBid, s: ThousandBid) -> None:
+    m.SetInParent()
+    m.amount = s.amount
+
+
+def encode_thousand_bid(s: ThousandBid) -> bytes:
+    m = thousand_pb2.ThousandBid()
+    fill_thousand_bid(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_bid(stored: bytes) -> ThousandBid:
+    try:
+        m = thousand_pb2.ThousandBid.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandBid", str(error)) from error
+    return read_thousand_bid(m)
+
+
+def read_thousand_pass(m: thousand_pb2.ThousandPass) -> ThousandPass:
+    return ThousandPass()
+
+
+def fill_thousand_pass(m: thousand_pb2.ThousandPass, s: ThousandPass) -> None:
+    m.SetInParent()
+
+
+def encode_thousand_pass(s: ThousandPass) -> bytes:
+    m = thousand_pb2.ThousandPass()
+    fill_thousand_pass(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_pass(stored: bytes) -> ThousandPass:
+    try:
+        m = thousand_pb2.ThousandPass.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandPass", str(error)) from error
+    return read_thousand_pass(m)
+
+
+def read_thousand_give(m: thousand_pb2.ThousandGive) -> ThousandGive:
+    return ThousandGive(card=m.card)
+
+
+def fill_thousand_give(m: thousand_pb2.ThousandGive, s: ThousandGive) -> None:
+    m.SetInParent()
+    m.card = s.card
+
+
+def encode_thousand_give(s: ThousandGive) -> bytes:
+    m = thousand_pb2.ThousandGive()
+    fill_thousand_give(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_give(stored: bytes) -> ThousandGive:
+    try:
+        m = thousand_pb2.ThousandGive.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandGive", str(error)) from error
+    return read_thousand_give(m)
+
+
+def read_thousand_contract(m: thousand_pb2.ThousandContract) -> ThousandContract:
+    return ThousandContract(amount=m.amount)
+
+
+def fill_thousand_contract(m: thousand_pb2.ThousandContract, s: ThousandContract) -> None:
+    m.SetInParent()
+    m.amount = s.amount
+
+
+def encode_thousand_contract(s: ThousandContract) -> bytes:
+    m = thousand_pb2.ThousandContract()
+    fill_thousand_contract(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_contract(stored: bytes) -> ThousandContract:
+    try:
+        m = thousand_pb2.ThousandContract.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandContract", str(error)) from error
+    return read_thousand_contract(m)
+
+
+def read_thousand_play(m: thousand_pb2.ThousandPlay) -> ThousandPlay:
+    return ThousandPlay(card=m.card, undeclared=m.undeclared)
+
+
+def fill_thousand_play(m: thousand_pb2.ThousandPlay, s: ThousandPlay) -> None:
+    m.SetInParent()
+    m.card = s.card
+    m.undeclared = s.undeclared
+
+
+def encode_thousand_play(s: ThousandPlay) -> bytes:
+    m = thousand_pb2.ThousandPlay()
+    fill_thousand_play(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_play(stored: bytes) -> ThousandPlay:
+    try:
+        m = thousand_pb2.ThousandPlay.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandPlay", str(error)) from error
+    return read_thousand_play(m)
+
+
+def read_thousand_dealer_drawn(m: thousand_pb2.ThousandDealerDrawn) -> ThousandDealerDrawn:
+    return ThousandDealerDrawn(dealer=m.dealer)
+
+
+def fill_thousand_dealer_drawn(m: thousand_pb2.ThousandDealerDrawn, s: ThousandDealerDrawn) -> None:
+    m.SetInParent()
+    m.dealer = s.dealer
+
+
+def encode_thousand_dealer_drawn(s: ThousandDealerDrawn) -> bytes:
+    m = thousand_pb2.ThousandDealerDrawn()
+    fill_thousand_dealer_drawn(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_dealer_drawn(stored: bytes) -> ThousandDealerDrawn:
+    try:
+        m = thousand_pb2.ThousandDealerDrawn.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandDealerDrawn", str(error)) from error
+    return read_thousand_dealer_drawn(m)
+
+
+def read_thousand_dealt(m: thousand_pb2.ThousandDealt) -> ThousandDealt:
+    return ThousandDealt(deal=m.deal, redeals=m.redeals, dealer=m.dealer, order=m.order)
+
+
+def fill_thousand_dealt(m: thousand_pb2.ThousandDealt, s: ThousandDealt) -> None:
+    m.SetInParent()
+    m.deal = s.deal
+    m.redeals = s.redeals
+    m.dealer = s.dealer
+    m.order = s.order
+
+
+def encode_thousand_dealt(s: ThousandDealt) -> bytes:
+    m = thousand_pb2.ThousandDealt()
+    fill_thousand_dealt(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_dealt(stored: bytes) -> ThousandDealt:
+    try:
+        m = thousand_pb2.ThousandDealt.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandDealt", str(error)) from error
+    return read_thousand_dealt(m)
+
+
+def read_thousand_redeal_requested(m: thousand_pb2.ThousandRedealRequested) -> ThousandRedealRequested:
+    return ThousandRedealRequested(seat=m.seat)
+
+
+def fill_thousand_redeal_requested(
+    m: thousand_pb2.ThousandRedealRequested, s: ThousandRedealRequested
+) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+
+
+def encode_thousand_redeal_requested(s: ThousandRedealRequested) -> bytes:
+    m = thousand_pb2.ThousandRedealRequested()
+    fill_thousand_redeal_requested(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_redeal_requested(stored: bytes) -> ThousandRedealRequested:
+    try:
+        m = thousand_pb2.ThousandRedealRequested.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandRedealRequested", str(error)) from error
+    return read_thousand_redeal_requested(m)
+
+
+def read_thousand_redeal_declined(m: thousand_pb2.ThousandRedealDeclined) -> ThousandRedealDeclined:
+    return ThousandRedealDeclined(seat=m.seat)
+
+
+def fill_thousand_redeal_declined(m: thousand_pb2.ThousandRedealDeclined, s: ThousandRedealDeclined) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+
+
+def encode_thousand_redeal_declined(s: ThousandRedealDeclined) -> bytes:
+    m = thousand_pb2.ThousandRedealDeclined()
+    fill_thousand_redeal_declined(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_redeal_declined(stored: bytes) -> ThousandRedealDeclined:
+    try:
+        m = thousand_pb2.ThousandRedealDeclined.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandRedealDeclined", str(error)) from error
+    return read_thousand_redeal_declined(m)
+
+
+def read_thousand_redeal_granted(m: thousand_pb2.ThousandRedealGranted) -> ThousandRedealGranted:
+    return ThousandRedealGranted(seat=m.seat, hand=m.hand)
+
+
+def fill_thousand_redeal_granted(m: thousand_pb2.ThousandRedealGranted, s: ThousandRedealGranted) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.hand = s.hand
+
+
+def encode_thousand_redeal_granted(s: ThousandRedealGranted) -> bytes:
+    m = thousand_pb2.ThousandRedealGranted()
+    fill_thousand_redeal_granted(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_redeal_granted(stored: bytes) -> ThousandRedealGranted:
+    try:
+        m = thousand_pb2.ThousandRedealGranted.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandRedealGranted", str(error)) from error
+    return read_thousand_redeal_granted(m)
+
+
+def read_thousand_bid_made(m: thousand_pb2.ThousandBidMade) -> ThousandBidMade:
+    return ThousandBidMade(seat=m.seat, amount=m.amount)
+
+
+def fill_thousand_bid_made(m: thousand_pb2.ThousandBidMade, s: ThousandBidMade) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.amount = s.amount
+
+
+def encode_thousand_bid_made(s: ThousandBidMade) -> bytes:
+    m = thousand_pb2.ThousandBidMade()
+    fill_thousand_bid_made(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_bid_made(stored: bytes) -> ThousandBidMade:
+    try:
+        m = thousand_pb2.ThousandBidMade.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandBidMade", str(error)) from error
+    return read_thousand_bid_made(m)
+
+
+def read_thousand_passed(m: thousand_pb2.ThousandPassed) -> ThousandPassed:
+    return ThousandPassed(seat=m.seat)
+
+
+def fill_thousand_passed(m: thousand_pb2.ThousandPassed, s: ThousandPassed) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+
+
+def encode_thousand_passed(s: ThousandPassed) -> bytes:
+    m = thousand_pb2.ThousandPassed()
+    fill_thousand_passed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_passed(stored: bytes) -> ThousandPassed:
+    try:
+        m = thousand_pb2.ThousandPassed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandPassed", str(error)) from error
+    return read_thousand_passed(m)
+
+
+def read_thousand_talon_taken(m: thousand_pb2.ThousandTalonTaken) -> ThousandTalonTaken:
+    return ThousandTalonTaken(seat=m.seat, bid=m.bid, cards=m.cards)
+
+
+def fill_thousand_talon_taken(m: thousand_pb2.ThousandTalonTaken, s: ThousandTalonTaken) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.bid = s.bid
+    m.cards = s.cards
+
+
+def encode_thousand_talon_taken(s: ThousandTalonTaken) -> bytes:
+    m = thousand_pb2.ThousandTalonTaken()
+    fill_thousand_talon_taken(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_talon_taken(stored: bytes) -> ThousandTalonTaken:
+    try:
+        m = thousand_pb2.ThousandTalonTaken.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandTalonTaken", str(error)) from error
+    return read_thousand_talon_taken(m)
+
+
+def read_thousand_card_given(m: thousand_pb2.ThousandCardGiven) -> ThousandCardGiven:
+    return ThousandCardGiven(seat=m.seat, receiver=m.receiver, card=m.card)
+
+
+def fill_thousand_card_given(m: thousand_pb2.ThousandCardGiven, s: ThousandCardGiven) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.receiver = s.receiver
+    m.card = s.card
+
+
+def encode_thousand_card_given(s: ThousandCardGiven) -> bytes:
+    m = thousand_pb2.ThousandCardGiven()
+    fill_thousand_card_given(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_card_given(stored: bytes) -> ThousandCardGiven:
+    try:
+        m = thousand_pb2.ThousandCardGiven.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandCardGiven", str(error)) from error
+    return read_thousand_card_given(m)
+
+
+def read_thousand_contract_fixed(m: thousand_pb2.ThousandContractFixed) -> ThousandContractFixed:
+    return ThousandContractFixed(seat=m.seat, amount=m.amount)
+
+
+def fill_thousand_contract_fixed(m: thousand_pb2.ThousandContractFixed, s: ThousandContractFixed) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.amount = s.amount
+
+
+def encode_thousand_contract_fixed(s: ThousandContractFixed) -> bytes:
+    m = thousand_pb2.ThousandContractFixed()
+    fill_thousand_contract_fixed(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_contract_fixed(stored: bytes) -> ThousandContractFixed:
+    try:
+        m = thousand_pb2.ThousandContractFixed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandContractFixed", str(error)) from error
+    return read_thousand_contract_fixed(m)
+
+
+def read_thousand_card_played(m: thousand_pb2.ThousandCardPlayed) -> ThousandCardPlayed:
+    return ThousandCardPlayed(seat=m.seat, card=m.card)
+
+
+def fill_thousand_card_played(m: thousand_pb2.ThousandCardPlayed, s: ThousandCardPlayed) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.card = s.card
+
+
+def encode_thousand_card_played(s: ThousandCardPlayed) -> bytes:
+    m = thousand_pb2.ThousandCardPlayed()
+    fill_thousand_card_played(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_card_played(stored: bytes) -> ThousandCardPlayed:
+    try:
+        m = thousand_pb2.ThousandCardPlayed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandCardPlayed", str(error)) from error
+    return read_thousand_card_played(m)
+
+
+def read_thousand_marriage_declared(m: thousand_pb2.ThousandMarriageDeclared) -> ThousandMarriageDeclared:
+    return ThousandMarriageDeclared(seat=m.seat, suit=m.suit, points=m.points)
+
+
+def fill_thousand_marriage_declared(
+    m: thousand_pb2.ThousandMarriageDeclared, s: ThousandMarriageDeclared
+) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.suit = s.suit
+    m.points = s.points
+
+
+def encode_thousand_marriage_declared(s: ThousandMarriageDeclared) -> bytes:
+    m = thousand_pb2.ThousandMarriageDeclared()
+    fill_thousand_marriage_declared(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_marriage_declared(stored: bytes) -> ThousandMarriageDeclared:
+    try:
+        m = thousand_pb2.ThousandMarriageDeclared.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandMarriageDeclared", str(error)) from error
+    return read_thousand_marriage_declared(m)
+
+
+def read_thousand_trick_taken(m: thousand_pb2.ThousandTrickTaken) -> ThousandTrickTaken:
+    return ThousandTrickTaken(seat=m.seat, points=m.points)
+
+
+def fill_thousand_trick_taken(m: thousand_pb2.ThousandTrickTaken, s: ThousandTrickTaken) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.points = s.points
+
+
+def encode_thousand_trick_taken(s: ThousandTrickTaken) -> bytes:
+    m = thousand_pb2.ThousandTrickTaken()
+    fill_thousand_trick_taken(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_trick_taken(stored: bytes) -> ThousandTrickTaken:
+    try:
+        m = thousand_pb2.ThousandTrickTaken.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandTrickTaken", str(error)) from error
+    return read_thousand_trick_taken(m)
+
+
+def read_thousand_deal_scored(m: thousand_pb2.ThousandDealScored) -> ThousandDealScored:
+    return ThousandDealScored(
+        deal=m.deal,
+        declarer=m.declarer,
+        contract=m.contract,
+        made=m.made,
+        card_points=tuple(m.card_points),
+        marriage_points=tuple(m.marriage_points),
+        results=tuple(m.results),
+        scores=tuple(m.scores),
+    )
+
+
+def fill_thousand_deal_scored(m: thousand_pb2.ThousandDealScored, s: ThousandDealScored) -> None:
+    m.SetInParent()
+    m.deal = s.deal
+    m.declarer = s.declarer
+    m.contract = s.contract
+    m.made = s.made
+    if s.card_points:
+        m.card_points.extend(s.card_points)
+    if s.marriage_points:
+        m.marriage_points.extend(s.marriage_points)
+    if s.results:
+        m.results.extend(s.results)
+    if s.scores:
+        m.scores.extend(s.scores)
+
+
+def encode_thousand_deal_scored(s: ThousandDealScored) -> bytes:
+    m = thousand_pb2.ThousandDealScored()
+    fill_thousand_deal_scored(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_deal_scored(stored: bytes) -> ThousandDealScored:
+    try:
+        m = thousand_pb2.ThousandDealScored.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandDealScored", str(error)) from error
+    return read_thousand_deal_scored(m)
+
+
+def read_thousand_seat_view(m: thousand_pb2.ThousandSeatView) -> ThousandSeatView:
+    return ThousandSeatView(
+        cards=m.cards,
+        bid=m.bid if m.HasField("bid") else None,
+        passed=m.passed,
+        tricks=m.tricks,
+        card_points=m.card_points,
+        marriages=tuple(m.marriages),
+    )
+
+
+def fill_thousand_seat_view(m: thousand_pb2.ThousandSeatView, s: ThousandSeatView) -> None:
+    m.SetInParent()
+    m.cards = s.cards
+    if s.bid is not None:
+        m.bid = s.bid
+    m.passed = s.passed
+    m.tricks = s.tricks
+    m.card_points = s.card_points
+    if s.marriages:
+        m.marriages.extend(s.marriages)
+
+
+def encode_thousand_seat_view(s: ThousandSeatView) -> bytes:
+    m = thousand_pb2.ThousandSeatView()
+    fill_thousand_seat_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_seat_view(stored: bytes) -> ThousandSeatView:
+    try:
+        m = thousand_pb2.ThousandSeatView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandSeatView", str(error)) from error
+    return read_thousand_seat_view(m)
+
+
+def read_thousand_deal_line(m: thousand_pb2.ThousandDealLine) -> ThousandDealLine:
+    return ThousandDealLine(declarer=m.declarer, contract=m.contract, results=tuple(m.results))
+
+
+def fill_thousand_deal_line(m: thousand_pb2.ThousandDealLine, s: ThousandDealLine) -> None:
+    m.SetInParent()
+    m.declarer = s.declarer
+    m.contract = s.contract
+    if s.results:
+        m.results.extend(s.results)
+
+
+def encode_thousand_deal_line(s: ThousandDealLine) -> bytes:
+    m = thousand_pb2.ThousandDealLine()
+    fill_thousand_deal_line(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_deal_line(stored: bytes) -> ThousandDealLine:
+    try:
+        m = thousand_pb2.ThousandDealLine.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandDealLine", str(error)) from error
+    return read_thousand_deal_line(m)
+
+
+def read_thousand_view(m: thousand_pb2.ThousandView) -> ThousandView:
+    return ThousandView(
+        phase=_THOUSAND_PHASE[m.phase],
+        deal=m.deal,
+        redeals=m.redeals,
+        dealer=m.dealer if m.HasField("dealer") else None,
+        turn=m.turn if m.HasField("turn") else None,
+        seats=tuple([read_thousand_seat_view(x) for x in m.seats]),
+        declarer=m.declarer if m.HasField("declarer") else None,
+        bid=m.bid if m.HasField("bid") else None,
+        contract=m.contract if m.HasField("contract") else None,
+        talon=m.talon,
+        leader=m.leader if m.HasField("leader") else None,
+        trick=m.trick,
+        trump=m.trump if m.HasField("trump") else None,
+        last_trick=m.last_trick,
+        last_leader=m.last_leader if m.HasField("last_leader") else None,
+        scores=tuple(m.scores),
+        deals=tuple([read_thousand_deal_line(x) for x in m.deals]),
+        last_deal=read_thousand_deal_scored(m.last_deal) if m.HasField("last_deal") else None,
+        shown=read_thousand_redeal_granted(m.shown) if m.HasField("shown") else None,
+    )
+
+
+def fill_thousand_view(m: thousand_pb2.ThousandView, s: ThousandView) -> None:
+    m.SetInParent()
+    m.phase = s.phase
+    m.deal = s.deal
+    m.redeals = s.redeals
+    if s.dealer is not None:
+        m.dealer = s.dealer
+    if s.turn is not None:
+        m.turn = s.turn
+    for x in s.seats:
+        fill_thousand_seat_view(m.seats.add(), x)
+    if s.declarer is not None:
+        m.declarer = s.declarer
+    if s.bid is not None:
+        m.bid = s.bid
+    if s.contract is not None:
+        m.contract = s.contract
+    m.talon = s.talon
+    if s.leader is not None:
+        m.leader = s.leader
+    m.trick = s.trick
+    if s.trump is not None:
+        m.trump = s.trump
+    m.last_trick = s.last_trick
+    if s.last_leader is not None:
+        m.last_leader = s.last_leader
+    if s.scores:
+        m.scores.extend(s.scores)
+    for x in s.deals:
+        fill_thousand_deal_line(m.deals.add(), x)
+    if s.last_deal is not None:
+        fill_thousand_deal_scored(m.last_deal, s.last_deal)
+    if s.shown is not None:
+        fill_thousand_redeal_granted(m.shown, s.shown)
+
+
+def encode_thousand_view(s: ThousandView) -> bytes:
+    m = thousand_pb2.ThousandView()
+    fill_thousand_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_view(stored: bytes) -> ThousandView:
+    try:
+        m = thousand_pb2.ThousandView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandView", str(error)) from error
+    return read_thousand_view(m)
+
+
+def read_thousand_private_view(m: thousand_pb2.ThousandPrivateView) -> ThousandPrivateView:
+    return ThousandPrivateView(
+        hand=m.hand,
+        may_request_redeal=m.may_request_redeal,
+        may_decline_redeal=m.may_decline_redeal,
+        may_pass=m.may_pass,
+        min_amount=m.min_amount,
+        max_amount=m.max_amount,
+        may_give=m.may_give,
+        may_play=m.may_play,
+        declares=m.declares,
+        received=m.received if m.HasField("received") else None,
+        given_left=m.given_left if m.HasField("given_left") else None,
+        given_right=m.given_right if m.HasField("given_right") else None,
+        requested_redeal=m.requested_redeal,
+    )
+
+
+def fill_thousand_private_view(m: thousand_pb2.ThousandPrivateView, s: ThousandPrivateView) -> None:
+    m.SetInParent()
+    m.hand = s.hand
+    m.may_request_redeal = s.may_request_redeal
+    m.may_decline_redeal = s.may_decline_redeal
+    m.may_pass = s.may_pass
+    m.min_amount = s.min_amount
+    m.max_amount = s.max_amount
+    m.may_give = s.may_give
+    m.may_play = s.may_play
+    m.declares = s.declares
+    if s.received is not None:
+        m.received = s.received
+    if s.given_left is not None:
+        m.given_left = s.given_left
+    if s.given_right is not None:
+        m.given_right = s.given_right
+    m.requested_redeal = s.requested_redeal
+
+
+def encode_thousand_private_view(s: ThousandPrivateView) -> bytes:
+    m = thousand_pb2.ThousandPrivateView()
+    fill_thousand_private_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_private_view(stored: bytes) -> ThousandPrivateView:
+    try:
+        m = thousand_pb2.ThousandPrivateView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandPrivateView", str(error)) from error
+    return read_thousand_private_view(m)
+
+
+def read_thousand_happening(m: thousand_pb2.ThousandHappening) -> ThousandHappening:
+    return ThousandHappening(
+        kind=_THOUSAND_HAPPENING_KIND[m.kind],
+        seat=m.seat if m.HasField("seat") else None,
+        receiver=m.receiver if m.HasField("receiver") else None,
+        card=m.card if m.HasField("card") else None,
+        suit=m.suit if m.HasField("suit") else None,
+        amount=m.amount if m.HasField("amount") else None,
+        cards=m.cards,
+        results=tuple(m.results),
+    )
+
+
+def fill_thousand_happening(m: thousand_pb2.ThousandHappening, s: ThousandHappening) -> None:
+    m.SetInParent()
+    m.kind = s.kind
+    if s.seat is not None:
+        m.seat = s.seat
+    if s.receiver is not None:
+        m.receiver = s.receiver
+    if s.card is not None:
+        m.card = s.card
+    if s.suit is not None:
+        m.suit = s.suit
+    if s.amount is not None:
+        m.amount = s.amount
+    m.cards = s.cards
+    if s.results:
+        m.results.extend(s.results)
+
+
+def encode_thousand_happening(s: ThousandHappening) -> bytes:
+    m = thousand_pb2.ThousandHappening()
+    fill_thousand_happening(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_thousand_happening(stored: bytes) -> ThousandHappening:
+    try:
+        m = thousand_pb2.ThousandHappening.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("ThousandHappening", str(error)) from error
+    return read_thousand_happening(m)
+
+
 def read_command(m: entry_pb2.Command) -> Command:
     which = m.WhichOneof("kind")
     if which is None:
@@ -1982,15 +2768,18 @@ def fill_match_view(m: view_pb2.MatchView, s: MatchView) -> None:
         _FILL_MATCH_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
 
 
-def _read_match_view_game_view(m: view_pb2.MatchView) -> SoundingView | None:
+def _read_match_view_game_view(m: view_pb2.MatchView) -> SoundingView | ThousandView | None:
     which = m.WhichOneof("game_view")
     if which == "sounding":
         return read_sounding_view(m.sounding)
+    if which == "thousand":
+        return read_thousand_view(m.thousand)
     return None
 
 
 _FILL_MATCH_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
     SoundingView: lambda m, s: fill_sounding_view(m.sounding, s),
+    ThousandView: lambda m, s: fill_thousand_view(m.thousand, s),
 }
 
 
@@ -2019,15 +2808,20 @@ def fill_seat_private_view(m: view_pb2.SeatPrivateView, s: SeatPrivateView) -> N
         _FILL_SEAT_PRIVATE_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
 
 
-def _read_seat_private_view_game_view(m: view_pb2.SeatPrivateView) -> SoundingPrivateView | None:
+def _read_seat_private_view_game_view(
+    m: view_pb2.SeatPrivateView,
+) -> SoundingPrivateView | ThousandPrivateView | None:
     which = m.WhichOneof("game_view")
     if which == "sounding":
         return read_sounding_private_view(m.sounding)
+    if which == "thousand":
+        return read_thousand_private_view(m.thousand)
     return None
 
 
 _FILL_SEAT_PRIVATE_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
     SoundingPrivateView: lambda m, s: fill_sounding_private_view(m.sounding, s),
+    ThousandPrivateView: lambda m, s: fill_thousand_private_view(m.thousand, s),
 }
 
 
@@ -3427,6 +4221,13 @@ _DECODE_COMMAND: dict[bytes, Callable[[bytes], Command]] = {
     b"\xc2\x06": decode_sounding_throw_and_flip,
     b"\xca\x06": decode_sounding_flip,
     b"\xd2\x06": decode_sounding_undo_take,
+    b"\x82\x19": decode_thousand_request_redeal,
+    b"\x8a\x19": decode_thousand_decline_redeal,
+    b"\x92\x19": decode_thousand_bid,
+    b"\x9a\x19": decode_thousand_pass,
+    b"\xa2\x19": decode_thousand_give,
+    b"\xaa\x19": decode_thousand_contract,
+    b"\xb2\x19": decode_thousand_play,
 }
 _ENCODE_COMMAND: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     OpenMatch: (b"\n", encode_open_match),
@@ -3447,6 +4248,13 @@ _ENCODE_COMMAND: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     SoundingThrowAndFlip: (b"\xc2\x06", encode_sounding_throw_and_flip),
     SoundingFlip: (b"\xca\x06", encode_sounding_flip),
     SoundingUndoTake: (b"\xd2\x06", encode_sounding_undo_take),
+    ThousandRequestRedeal: (b"\x82\x19", encode_thousand_request_redeal),
+    ThousandDeclineRedeal: (b"\x8a\x19", encode_thousand_decline_redeal),
+    ThousandBid: (b"\x92\x19", encode_thousand_bid),
+    ThousandPass: (b"\x9a\x19", encode_thousand_pass),
+    ThousandGive: (b"\xa2\x19", encode_thousand_give),
+    ThousandContract: (b"\xaa\x19", encode_thousand_contract),
+    ThousandPlay: (b"\xb2\x19", encode_thousand_play),
 }
 
 _READ_COMMAND: dict[str, Callable[[Any], Any]] = {
@@ -3468,6 +4276,13 @@ _READ_COMMAND: dict[str, Callable[[Any], Any]] = {
     "sounding_throw_and_flip": read_sounding_throw_and_flip,
     "sounding_flip": read_sounding_flip,
     "sounding_undo_take": read_sounding_undo_take,
+    "thousand_request_redeal": read_thousand_request_redeal,
+    "thousand_decline_redeal": read_thousand_decline_redeal,
+    "thousand_bid": read_thousand_bid,
+    "thousand_pass": read_thousand_pass,
+    "thousand_give": read_thousand_give,
+    "thousand_contract": read_thousand_contract,
+    "thousand_play": read_thousand_play,
 }
 
 _FILL_COMMAND: dict[type, Callable[[Any, Any], None]] = {
@@ -3489,6 +4304,13 @@ _FILL_COMMAND: dict[type, Callable[[Any, Any], None]] = {
     SoundingThrowAndFlip: lambda m, s: fill_sounding_throw_and_flip(m.sounding_throw_and_flip, s),
     SoundingFlip: lambda m, s: fill_sounding_flip(m.sounding_flip, s),
     SoundingUndoTake: lambda m, s: fill_sounding_undo_take(m.sounding_undo_take, s),
+    ThousandRequestRedeal: lambda m, s: fill_thousand_request_redeal(m.thousand_request_redeal, s),
+    ThousandDeclineRedeal: lambda m, s: fill_thousand_decline_redeal(m.thousand_decline_redeal, s),
+    ThousandBid: lambda m, s: fill_thousand_bid(m.thousand_bid, s),
+    ThousandPass: lambda m, s: fill_thousand_pass(m.thousand_pass, s),
+    ThousandGive: lambda m, s: fill_thousand_give(m.thousand_give, s),
+    ThousandContract: lambda m, s: fill_thousand_contract(m.thousand_contract, s),
+    ThousandPlay: lambda m, s: fill_thousand_play(m.thousand_play, s),
 }
 COMMAND_NAMES: dict[type, str] = {
     OpenMatch: "open_match",
@@ -3509,6 +4331,13 @@ COMMAND_NAMES: dict[type, str] = {
     SoundingThrowAndFlip: "sounding_throw_and_flip",
     SoundingFlip: "sounding_flip",
     SoundingUndoTake: "sounding_undo_take",
+    ThousandRequestRedeal: "thousand_request_redeal",
+    ThousandDeclineRedeal: "thousand_decline_redeal",
+    ThousandBid: "thousand_bid",
+    ThousandPass: "thousand_pass",
+    ThousandGive: "thousand_give",
+    ThousandContract: "thousand_contract",
+    ThousandPlay: "thousand_play",
 }
 COMMAND_TYPES: dict[str, type] = {name: kind for kind, name in COMMAND_NAMES.items()}
 
@@ -3541,6 +4370,20 @@ _DECODE_EVENT: dict[bytes, Callable[[bytes], Event]] = {
     b"\x82\x07": decode_sounding_deal_scored,
     b"\x8a\x07": decode_sounding_discard_taken,
     b"\x92\x07": decode_sounding_take_undone,
+    b"\x82\x19": decode_thousand_dealer_drawn,
+    b"\x8a\x19": decode_thousand_dealt,
+    b"\x92\x19": decode_thousand_redeal_requested,
+    b"\x9a\x19": decode_thousand_redeal_declined,
+    b"\xa2\x19": decode_thousand_redeal_granted,
+    b"\xaa\x19": decode_thousand_bid_made,
+    b"\xb2\x19": decode_thousand_passed,
+    b"\xba\x19": decode_thousand_talon_taken,
+    b"\xc2\x19": decode_thousand_card_given,
+    b"\xca\x19": decode_thousand_contract_fixed,
+    b"\xd2\x19": decode_thousand_card_played,
+    b"\xda\x19": decode_thousand_marriage_declared,
+    b"\xe2\x19": decode_thousand_trick_taken,
+    b"\xea\x19": decode_thousand_deal_scored,
 }
 _ENCODE_EVENT: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     MatchOpened: (b"\n", encode_match_opened),
@@ -3571,6 +4414,20 @@ _ENCODE_EVENT: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     SoundingDealScored: (b"\x82\x07", encode_sounding_deal_scored),
     SoundingDiscardTaken: (b"\x8a\x07", encode_sounding_discard_taken),
     SoundingTakeUndone: (b"\x92\x07", encode_sounding_take_undone),
+    ThousandDealerDrawn: (b"\x82\x19", encode_thousand_dealer_drawn),
+    ThousandDealt: (b"\x8a\x19", encode_thousand_dealt),
+    ThousandRedealRequested: (b"\x92\x19", encode_thousand_redeal_requested),
+    ThousandRedealDeclined: (b"\x9a\x19", encode_thousand_redeal_declined),
+    ThousandRedealGranted: (b"\xa2\x19", encode_thousand_redeal_granted),
+    ThousandBidMade: (b"\xaa\x19", encode_thousand_bid_made),
+    ThousandPassed: (b"\xb2\x19", encode_thousand_passed),
+    ThousandTalonTaken: (b"\xba\x19", encode_thousand_talon_taken),
+    ThousandCardGiven: (b"\xc2\x19", encode_thousand_card_given),
+    ThousandContractFixed: (b"\xca\x19", encode_thousand_contract_fixed),
+    ThousandCardPlayed: (b"\xd2\x19", encode_thousand_card_played),
+    ThousandMarriageDeclared: (b"\xda\x19", encode_thousand_marriage_declared),
+    ThousandTrickTaken: (b"\xe2\x19", encode_thousand_trick_taken),
+    ThousandDealScored: (b"\xea\x19", encode_thousand_deal_scored),
 }
 
 _READ_EVENT: dict[str, Callable[[Any], Any]] = {
@@ -3602,6 +4459,20 @@ _READ_EVENT: dict[str, Callable[[Any], Any]] = {
     "sounding_deal_scored": read_sounding_deal_scored,
     "sounding_discard_taken": read_sounding_discard_taken,
     "sounding_take_undone": read_sounding_take_undone,
+    "thousand_dealer_drawn": read_thousand_dealer_drawn,
+    "thousand_dealt": read_thousand_dealt,
+    "thousand_redeal_requested": read_thousand_redeal_requested,
+    "thousand_redeal_declined": read_thousand_redeal_declined,
+    "thousand_redeal_granted": read_thousand_redeal_granted,
+    "thousand_bid_made": read_thousand_bid_made,
+    "thousand_passed": read_thousand_passed,
+    "thousand_talon_taken": read_thousand_talon_taken,
+    "thousand_card_given": read_thousand_card_given,
+    "thousand_contract_fixed": read_thousand_contract_fixed,
+    "thousand_card_played": read_thousand_card_played,
+    "thousand_marriage_declared": read_thousand_marriage_declared,
+    "thousand_trick_taken": read_thousand_trick_taken,
+    "thousand_deal_scored": read_thousand_deal_scored,
 }
 
 _FILL_EVENT: dict[type, Callable[[Any, Any], None]] = {
@@ -3635,6 +4506,20 @@ _FILL_EVENT: dict[type, Callable[[Any, Any], None]] = {
     SoundingDealScored: lambda m, s: fill_sounding_deal_scored(m.sounding_deal_scored, s),
     SoundingDiscardTaken: lambda m, s: fill_sounding_discard_taken(m.sounding_discard_taken, s),
     SoundingTakeUndone: lambda m, s: fill_sounding_take_undone(m.sounding_take_undone, s),
+    ThousandDealerDrawn: lambda m, s: fill_thousand_dealer_drawn(m.thousand_dealer_drawn, s),
+    ThousandDealt: lambda m, s: fill_thousand_dealt(m.thousand_dealt, s),
+    ThousandRedealRequested: lambda m, s: fill_thousand_redeal_requested(m.thousand_redeal_requested, s),
+    ThousandRedealDeclined: lambda m, s: fill_thousand_redeal_declined(m.thousand_redeal_declined, s),
+    ThousandRedealGranted: lambda m, s: fill_thousand_redeal_granted(m.thousand_redeal_granted, s),
+    ThousandBidMade: lambda m, s: fill_thousand_bid_made(m.thousand_bid_made, s),
+    ThousandPassed: lambda m, s: fill_thousand_passed(m.thousand_passed, s),
+    ThousandTalonTaken: lambda m, s: fill_thousand_talon_taken(m.thousand_talon_taken, s),
+    ThousandCardGiven: lambda m, s: fill_thousand_card_given(m.thousand_card_given, s),
+    ThousandContractFixed: lambda m, s: fill_thousand_contract_fixed(m.thousand_contract_fixed, s),
+    ThousandCardPlayed: lambda m, s: fill_thousand_card_played(m.thousand_card_played, s),
+    ThousandMarriageDeclared: lambda m, s: fill_thousand_marriage_declared(m.thousand_marriage_declared, s),
+    ThousandTrickTaken: lambda m, s: fill_thousand_trick_taken(m.thousand_trick_taken, s),
+    ThousandDealScored: lambda m, s: fill_thousand_deal_scored(m.thousand_deal_scored, s),
 }
 EVENT_NAMES: dict[type, str] = {
     MatchOpened: "match_opened",
@@ -3665,6 +4550,20 @@ EVENT_NAMES: dict[type, str] = {
     SoundingDealScored: "sounding_deal_scored",
     SoundingDiscardTaken: "sounding_discard_taken",
     SoundingTakeUndone: "sounding_take_undone",
+    ThousandDealerDrawn: "thousand_dealer_drawn",
+    ThousandDealt: "thousand_dealt",
+    ThousandRedealRequested: "thousand_redeal_requested",
+    ThousandRedealDeclined: "thousand_redeal_declined",
+    ThousandRedealGranted: "thousand_redeal_granted",
+    ThousandBidMade: "thousand_bid_made",
+    ThousandPassed: "thousand_passed",
+    ThousandTalonTaken: "thousand_talon_taken",
+    ThousandCardGiven: "thousand_card_given",
+    ThousandContractFixed: "thousand_contract_fixed",
+    ThousandCardPlayed: "thousand_card_played",
+    ThousandMarriageDeclared: "thousand_marriage_declared",
+    ThousandTrickTaken: "thousand_trick_taken",
+    ThousandDealScored: "thousand_deal_scored",
 }
 EVENT_TYPES: dict[str, type] = {name: kind for kind, name in EVENT_NAMES.items()}
 
@@ -3679,6 +4578,7 @@ _DECODE_HAPPENING: dict[bytes, Callable[[bytes], Happening]] = {
     b"B": decode_decision_missed,
     b"J": decode_seat_return_requested,
     b"\xa2\x06": decode_sounding_happening,
+    b"\x82\x19": decode_thousand_happening,
 }
 _ENCODE_HAPPENING: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     SeatTakenOver: (b"\n", encode_seat_taken_over),
@@ -3691,6 +4591,7 @@ _ENCODE_HAPPENING: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     DecisionMissed: (b"B", encode_decision_missed),
     SeatReturnRequested: (b"J", encode_seat_return_requested),
     SoundingHappening: (b"\xa2\x06", encode_sounding_happening),
+    ThousandHappening: (b"\x82\x19", encode_thousand_happening),
 }
 
 _READ_HAPPENING: dict[str, Callable[[Any], Any]] = {
@@ -3704,6 +4605,7 @@ _READ_HAPPENING: dict[str, Callable[[Any], Any]] = {
     "decision_missed": read_decision_missed,
     "seat_return_requested": read_seat_return_requested,
     "sounding": read_sounding_happening,
+    "thousand": read_thousand_happening,
 }
 
 _FILL_HAPPENING: dict[type, Callable[[Any, Any], None]] = {
@@ -3717,6 +4619,7 @@ _FILL_HAPPENING: dict[type, Callable[[Any, Any], None]] = {
     DecisionMissed: lambda m, s: fill_decision_missed(m.decision_missed, s),
     SeatReturnRequested: lambda m, s: fill_seat_return_requested(m.seat_return_requested, s),
     SoundingHappening: lambda m, s: fill_sounding_happening(m.sounding, s),
+    ThousandHappening: lambda m, s: fill_thousand_happening(m.thousand, s),
 }
 HAPPENING_NAMES: dict[type, str] = {
     SeatTakenOver: "seat_taken_over",
@@ -3729,6 +4632,7 @@ HAPPENING_NAMES: dict[type, str] = {
     DecisionMissed: "decision_missed",
     SeatReturnRequested: "seat_return_requested",
     SoundingHappening: "sounding",
+    ThousandHappening: "thousand",
 }
 HAPPENING_TYPES: dict[str, type] = {name: kind for kind, name in HAPPENING_NAMES.items()}
 
@@ -3916,6 +4820,13 @@ _SEAL_COMMAND: dict[type, Callable[[Any], bytes]] = {
     SoundingThrowAndFlip: _seal_small_command,
     SoundingFlip: _seal_small_command,
     SoundingUndoTake: _seal_small_command,
+    ThousandRequestRedeal: _seal_small_command,
+    ThousandDeclineRedeal: _seal_small_command,
+    ThousandBid: _seal_small_command,
+    ThousandPass: _seal_small_command,
+    ThousandGive: _seal_small_command,
+    ThousandContract: _seal_small_command,
+    ThousandPlay: _seal_small_command,
 }
 
 
@@ -3958,6 +4869,20 @@ _SEAL_EVENT: dict[type, Callable[[Any], bytes]] = {
     SoundingDealScored: encode_event,
     SoundingDiscardTaken: _seal_small_event,
     SoundingTakeUndone: _seal_small_event,
+    ThousandDealerDrawn: _seal_small_event,
+    ThousandDealt: encode_event,
+    ThousandRedealRequested: _seal_small_event,
+    ThousandRedealDeclined: _seal_small_event,
+    ThousandRedealGranted: encode_event,
+    ThousandBidMade: _seal_small_event,
+    ThousandPassed: _seal_small_event,
+    ThousandTalonTaken: encode_event,
+    ThousandCardGiven: _seal_small_event,
+    ThousandContractFixed: _seal_small_event,
+    ThousandCardPlayed: _seal_small_event,
+    ThousandMarriageDeclared: _seal_small_event,
+    ThousandTrickTaken: _seal_small_event,
+    ThousandDealScored: encode_event,
 }
 
 
