@@ -53,6 +53,7 @@ def shared(
 COMMANDS: Final = {
     "up": "majlis.cli.up",
     "down": "majlis.cli.up",
+    "doctor": "majlis.cli.doctor",
     "config": "majlis.cli.config",
 }
 """The module of each command. It has `register(app)`, and is imported only when it is needed: starting is most of what a

@@ -1,0 +1,1 @@
+"""`majlis doctor`: what may keep the platform from working, looked at one by one."""
