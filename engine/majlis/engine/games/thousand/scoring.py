@@ -1,0 +1,100 @@
+"""What a deal and a match are worth (THO-28 to THO-36)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from struct import pack, unpack
+from typing import Final
+
+from majlis.engine.games.thousand.options import Options
+from majlis.engine.vocabulary.thousand import ThousandDealLine, ThousandDealScored
+
+_LINE: Final = ">BH3h"
+LINE_BYTES: Final = 9
+ATTEMPTS_LOSS: Final = 120
+"""What a player loses whose attempts on the barrel are used up (THO-O15, option barrel_attempts)."""
+
+
+def rounded(points: int) -> int:
+    """THO-30: to tens, a 5 down."""
+    return (points + 4) // 10 * 10
+
+
+def barrel(options: Options) -> int:
+    """THO-31, THO-34: the score from which a player is on the barrel."""
+    return options.target * 4 // 5
+
+
+def cap(options: Options) -> int:
+    """THO-32, THO-O10: beyond this no defender's score grows."""
+    return 990 if options.defender_cap == "990" else options.target - 10
+
+
+def is_won(options: Options, scores: Sequence[int]) -> bool:
+    """THO-33."""
+    return max(scores, default=0) >= options.target
+
+
+def results(
+    options: Options,
+    scores: Sequence[int],
+    totals: Sequence[int],
+    declarer: int,
+    contract: int,
+    attempts: Sequence[int] = (0, 0, 0),
+) -> tuple[int, ...]:
+    """What each score changes by. `totals`: points of cards and marriages by seat, not rounded."""
+    changes = []
+    for seat, (score, points) in enumerate(zip(scores, totals, strict=True)):
+        if seat == declarer:
+            change = contract if points >= contract else -contract
+        elif score >= barrel(options):
+            change = 0
+        else:
+            change = min(rounded(points), max(cap(options) - score, 0))
+        if _is_used_up(options, score, score + change, attempts[seat]):
+            change -= ATTEMPTS_LOSS
+        changes.append(change)
+    return tuple(changes)
+
+
+def _is_used_up(options: Options, before: int, after: int, attempts: int) -> bool:
+    """Whether this was the last attempt of a player who is on the barrel and stays there (THO-O15)."""
+    limit = options.barrel_attempts
+    return limit > 0 and before >= barrel(options) and barrel(options) <= after < options.target and attempts + 1 >= limit
+
+
+def attempts_after(
+    options: Options, attempts: Sequence[int], before: Sequence[int], after: Sequence[int]
+) -> tuple[int, int, int]:
+    """How many deals in a row each has been on the barrel."""
+    if options.barrel_attempts == 0:
+        return (0, 0, 0)
+    edge = barrel(options)
+    first, second, third = [
+        tried + 1 if old >= edge and new >= edge else 0
+        for tried, old, new in zip(attempts, before, after, strict=True)
+    ]
+    return (first, second, third)
+
+
+def places(scores: Sequence[int]) -> tuple[int, ...]:
+    """THO-33, THO-O22: by score; equal scores share the place."""
+    return tuple([1 + sum(other > own for other in scores) for own in scores])
+
+
+def line(scored: ThousandDealScored) -> bytes:
+    """A deal as the state keeps it."""
+    return pack(_LINE, scored.declarer, scored.contract, *scored.results)
+
+
+@lru_cache(1024)
+def _read_line(packed: bytes) -> ThousandDealLine:
+    declarer, contract, *changes = unpack(_LINE, packed)
+    return ThousandDealLine(declarer=declarer, contract=contract, results=tuple(changes))
+
+
+def read_sheet(sheet: bytes) -> tuple[ThousandDealLine, ...]:
+    """The score sheet."""
+    return tuple([_read_line(sheet[i : i + LINE_BYTES]) for i in range(0, len(sheet), LINE_BYTES)])
