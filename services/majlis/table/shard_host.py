@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from majlis.chassis import metrics
 from majlis.chassis.clock import Clock
+from majlis.chassis.journal.batches import SCHEMA
 from majlis.chassis.journal.checkpoints import Checkpoints, Saved
-from majlis.chassis.journal.recovery import SCHEMA
 from majlis.chassis.journal.shard import Shard, Stall
 from majlis.chassis.journal.store import Store
 from majlis.engine import match
@@ -262,7 +262,7 @@ class ShardHost:
     async def checkpoint(self) -> None:
         """Saves the bucket that has been dirty for longest."""
         if self.shard is not None and not self.shard.lost and self._checkpoints.dirty:
-            await self._checkpoints.write_oldest(self.shard.settled, self._save)
+            await self._checkpoints.write_oldest(self.shard, self._save)
 
     def _save(self, match_id: str) -> Saved | None:
         live = self.matches.get(match_id)

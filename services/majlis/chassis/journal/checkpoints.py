@@ -1,24 +1,32 @@
 """Checkpoints: a cache of folded state, in buckets, so that recovery reads a bounded tail of the log.
 
 Every message holds one bucket of matches and says from where on the log must still be scanned, given that this
-bucket and all that were written before it are stored. Recovery believes the newest such statement. Buckets are
-written under the expectation of their last known message, so that a former owner cannot put an old one back.
+bucket and all that its owner counts on are stored.
+
+A former owner that has not noticed yet may still write, at any time. What it writes is true but may be old, so:
+* A bucket is written under the expectation of its last known message, and never over one of a later owner.
+* A new owner writes each bucket it has found once, before any of its own: after that the former owner's
+  expectations are used up. Until then it puts no match into them.
+* Buckets that the former owner adds after that are told by their number, and do not count.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 import structlog
 from msgspec import Struct
 
-from .store import Store, Unknown, WrongLastSequence
+from .batches import SCHEMA
+from .store import Store, Stored, TooLarge, Unknown, WrongLastSequence
 
 BUCKET_SIZE: Final = 32
-FORMAT: Final = 1
+FORMAT: Final = 2
+_NOTHING_UNSAVED: Final = 2**63
+"""In place of a sequence, for a bucket that is written only to take it over."""
 
 log = structlog.get_logger(__name__)
 
@@ -39,81 +47,140 @@ class Bucket(Struct, frozen=True, array_like=True):
     """What one checkpoint message holds."""
 
     format: int
+    schema: int
+    """The entry schema of its writer: code with a lower one must find the barrier in the log instead."""
+    epoch: int
+    """Its writer's."""
+    first: int
+    """The lowest bucket number that counts."""
+    own_from: int
+    """The lowest bucket number that its writer added: from there on, only its writer's buckets count."""
     scan_from: int
     """The log's sequence after which entries may be missing in the checkpoints as a whole."""
     matches: tuple[Saved, ...]
 
 
+class Owning(Protocol):
+    """What a checkpoint's writer must be: the owner of the shard."""
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def settled(self) -> int:
+        """Everything up to this sequence is stored."""
+
+
 class Checkpoints:
-    """The checkpoints of one shard, as its owner keeps them."""
+    """The checkpoints of one shard, as its owner keeps them. One call at a time."""
 
     def __init__(self, store: Store, shard: str) -> None:
         self._store = store
         self._shard = shard
         self._members: dict[int, list[str]] = {}
         self._bucket_of: dict[str, int] = {}
-        self._dirty: dict[int, int] = {}  # bucket -> the sequence before its first unsaved entry; oldest first
+        self._dirty: dict[
+            int, int
+        ] = {}  # bucket -> the sequence before its first unsaved entry; oldest first
         self._expected: dict[int, int] = {}  # bucket -> sequence of its last message
+        self._found: set[int] = set()  # buckets of former owners that have not been written yet
+        self._first = 0
+        self._own_from = 0
         self._open = 0
+        self._superseded = False
 
     async def load(self) -> tuple[int, list[Saved]]:
         """The sequence after which to scan, and what is saved. For a fresh object only. Raises Unknown."""
-        scan_from, saved, whole = 0, [], True
+        buckets: dict[int, Bucket] = {}
+        unreadable = -1
         for subject, stored in await self._store.last_each(f"checkpoint.{self._shard}.>"):
             number = int(subject.rsplit(".", 1)[-1])
             self._expected[number] = stored.sequence
-            self._open = max(self._open, number + 1)
-            try:
-                bucket = msgspec.msgpack.decode(stored.data, type=Bucket)
-            except msgspec.DecodeError as error:
-                log.warning("checkpoint left out", event_type="checkpoint_unreadable", subject=subject, why=str(error))
-                whole = False
-                continue
-            scan_from = max(scan_from, bucket.scan_from)
-            saved.extend(bucket.matches)
+            bucket = _read(subject, stored)
+            if bucket is None:
+                unreadable = max(unreadable, number)
+            else:
+                buckets[number] = bucket
+        newest = max(buckets.values(), key=lambda bucket: bucket.epoch, default=None)
+        if newest is None or unreadable >= newest.first:
+            # Without one bucket its matches would be missing: everything is folded from the start, and saved anew.
+            self._first = self._own_from = self._open = max(self._expected, default=-1) + 1
+            return 0, []
+        counting = {number: bucket for number, bucket in buckets.items() if _counts(number, bucket, newest)}
+        self._first = newest.first
+        self._own_from = self._open = max(counting) + 1
+        self._found = set(counting)
+        self._dirty = dict.fromkeys(counting, _NOTHING_UNSAVED)
+        return self._adopt(counting, newest.epoch)
+
+    def _adopt(self, counting: dict[int, Bucket], epoch: int) -> tuple[int, list[Saved]]:
+        saved: dict[str, Saved] = {}
+        # Where a match stands in two buckets, the later owner's is the newer.
+        for number, bucket in sorted(counting.items(), key=lambda item: item[1].epoch):
             for match in bucket.matches:
-                self._join(match.match_id, number)
-        # Without one of the buckets its matches would be missing: then everything is folded from the start.
-        return (scan_from, saved) if whole else (0, [])
+                saved[match.match_id] = match
+                self._bucket_of[match.match_id] = number
+        for match_id, number in self._bucket_of.items():
+            self._members.setdefault(number, []).append(match_id)
+        scan_from = max(bucket.scan_from for bucket in counting.values() if bucket.epoch == epoch)
+        return scan_from, list(saved.values())
 
     def touch(self, match_id: str, sequence: int) -> None:
         """An entry of the match is stored at `sequence`."""
         number = self._bucket_of.get(match_id)
         if number is None:
-            number = self._bucket_with_room()
-            self._join(match_id, number)
-        self._dirty.setdefault(number, sequence - 1)
+            number = self._bucket_of[match_id] = self._bucket_with_room()
+            self._members.setdefault(number, []).append(match_id)
+        self._dirty[number] = min(self._dirty.get(number, sequence - 1), sequence - 1)
 
     @property
     def dirty(self) -> int:
-        """How many buckets hold unsaved entries."""
-        return len(self._dirty)
+        """How many buckets there are to write."""
+        return 0 if self._superseded else len(self._dirty)
 
-    async def write_oldest(self, settled: int, save: Callable[[str], Saved | None]) -> None:
+    async def write_oldest(self, owner: Owning, save: Callable[[str], Saved | None]) -> None:
         """Saves the bucket that has been dirty for longest.
 
-        `save` gives a match with every entry up to sequence `settled` folded in, or None when it may be forgotten.
+        `save` gives a match with every entry up to `owner.settled` folded in, or None when it may be forgotten.
         """
-        if not self._dirty:
+        if not self.dirty:
             return
         number = next(iter(self._dirty))
         before = self._dirty.pop(number)
-        scan_from = min(self._dirty.values(), default=settled)
-        matches = []
-        for match_id in tuple(self._members.get(number, ())):
+        bucket = Bucket(
+            format=FORMAT,
+            schema=SCHEMA,
+            epoch=owner.epoch,
+            first=self._first,
+            own_from=self._own_from,
+            scan_from=min(owner.settled, *self._dirty.values()) if self._dirty else owner.settled,
+            matches=self._save_members(number, save),
+        )
+        written = False
+        try:
+            await self._append(number, bucket)
+            written = True
+        except (Unknown, WrongLastSequence, TooLarge) as error:
+            log.info(
+                "checkpoint not written", event_type="checkpoint_failed", shard=self._shard, why=str(error)
+            )
+            await self._relearn(number, owner.epoch)
+        finally:
+            if written:
+                self._found.discard(number)
+            else:
+                self._dirty = {number: min(before, self._dirty.pop(number, before)), **self._dirty}
+
+    def _save_members(self, number: int, save: Callable[[str], Saved | None]) -> tuple[Saved, ...]:
+        kept = []
+        for match_id in self._members.pop(number, ()):
             saved = save(match_id)
             if saved is not None:
-                matches.append(saved)
+                kept.append(saved)
             else:
-                self._members[number].remove(match_id)
                 del self._bucket_of[match_id]
-        try:
-            await self._append(number, Bucket(FORMAT, scan_from, tuple(matches)))
-        except (Unknown, WrongLastSequence) as error:
-            log.info("checkpoint not written", event_type="checkpoint_failed", shard=self._shard, why=str(error))
-            self._dirty.pop(number, None)
-            self._dirty = {number: before, **self._dirty}
-            await self._relearn(number)
+        self._members[number] = [saved.match_id for saved in kept]
+        return tuple(kept)
 
     async def _append(self, number: int, bucket: Bucket) -> None:
         data = msgspec.msgpack.encode(bucket)
@@ -123,19 +190,37 @@ class Checkpoints:
         message_id = f"{subject}:{expected}:{hashlib.sha256(data).hexdigest()}"
         self._expected[number] = await self._store.append(subject, data, message_id, expected)
 
-    async def _relearn(self, number: int) -> None:
+    async def _relearn(self, number: int, epoch: int) -> None:
+        """Looks what stands in the bucket now: if a later owner has written, this one never writes again."""
+        subject = f"checkpoint.{self._shard}.{number}"
         try:
-            stored = await self._store.head(f"checkpoint.{self._shard}.{number}")
+            stored = await self._store.head(subject)
         except Unknown:
             return
+        if stored is not None and stored.sequence != self._expected.get(number, 0):
+            bucket = _read(subject, stored)
+            self._superseded = bucket is None or bucket.epoch > epoch
         self._expected[number] = stored.sequence if stored else 0
 
     def _bucket_with_room(self) -> int:
         if len(self._members.get(self._open, ())) >= BUCKET_SIZE:
-            half_empty = (n for n, members in self._members.items() if len(members) <= BUCKET_SIZE // 2)
+            own = (number for number in self._members if number not in self._found)
+            half_empty = (number for number in own if len(self._members[number]) <= BUCKET_SIZE // 2)
             self._open = next(half_empty, max(self._members) + 1)
         return self._open
 
-    def _join(self, match_id: str, number: int) -> None:
-        self._members.setdefault(number, []).append(match_id)
-        self._bucket_of[match_id] = number
+
+def _counts(number: int, bucket: Bucket, newest: Bucket) -> bool:
+    return bucket.epoch == newest.epoch or newest.first <= number < newest.own_from
+
+
+def _read(subject: str, stored: Stored) -> Bucket | None:
+    try:
+        bucket = msgspec.msgpack.decode(stored.data, type=Bucket)
+        if bucket.format == FORMAT and bucket.schema <= SCHEMA:
+            return bucket
+        why = f"format {bucket.format}, schema {bucket.schema}"
+    except msgspec.DecodeError as error:
+        why = str(error)
+    log.warning("checkpoint unreadable", event_type="checkpoint_unreadable", subject=subject, why=why)
+    return None

@@ -62,7 +62,9 @@ class Claim:
     async def _write(self, released: bool, now_ms: int) -> None:
         value = msgspec.structs.replace(self._owner, epoch=self.epoch, renewed_ms=now_ms, released=released)
         try:
-            self._revision = await self._bucket.update(self.key, msgspec.json.encode(value), last=self._revision)
+            self._revision = await self._bucket.update(
+                self.key, msgspec.json.encode(value), last=self._revision
+            )
         except KeyWrongLastSequenceError as error:
             # An earlier renewal whose answer was lost looks the same: the value tells.
             found = await read_owner(self._bucket, self.key)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from enum import Enum
+from typing import Final
 
-from .store import Stored, Unknown, WrongLastSequence
+from .store import Stored, TooLarge, Unknown, WrongLastSequence
+
+MAX_PAYLOAD: Final = 1024 * 1024
 
 
 class CheckOrder(Enum):
@@ -27,7 +30,9 @@ class Fault(Enum):
 class MemoryStore:
     """Messages in a list. `fault` is asked before each append what shall go wrong with it."""
 
-    def __init__(self, order: CheckOrder = CheckOrder.EXPECTATION_FIRST, now_ms: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self, order: CheckOrder = CheckOrder.EXPECTATION_FIRST, now_ms: Callable[[], int] = lambda: 0
+    ) -> None:
         self.order = order
         self.messages: list[tuple[str, Stored]] = []
         self.fault: Callable[[str, bytes], Fault | None] = lambda subject, data: None
@@ -37,6 +42,8 @@ class MemoryStore:
         self._late: list[tuple[str, bytes, str, int]] = []
 
     async def append(self, subject: str, data: bytes, message_id: str, expected: int) -> int:
+        if len(data) > MAX_PAYLOAD:
+            raise TooLarge(f"{subject}: a message of {len(data)} bytes")
         fault = self.fault(subject, data) if self.reachable else Fault.LOSE_REQUEST
         if fault is Fault.WRITE_LATE:
             self._late.append((subject, data, message_id, expected))
@@ -56,31 +63,15 @@ class MemoryStore:
             except WrongLastSequence:
                 continue
 
-    def _write(self, subject: str, data: bytes, message_id: str, expected: int) -> int:
-        known = self._ids.get(message_id)
-        if known is not None and self.order is CheckOrder.DUPLICATE_FIRST:
-            return known
-        if self._last(subject) != expected:
-            raise WrongLastSequence(f"{subject}: expected {expected}, is {self._last(subject)}")
-        if known is not None:
-            return known
-        sequence = len(self.messages) + 1
-        self.messages.append((subject, Stored(sequence, data, self._now_ms())))
-        self._ids[message_id] = sequence
-        return sequence
-
-    def _last(self, subject: str) -> int:
-        return next((m.sequence for s, m in reversed(self.messages) if s == subject), 0)
-
     def forget_message_ids(self) -> None:
         """The broker's duplicate window has passed."""
         self._ids.clear()
 
     async def head(self, subject: str) -> Stored | None:
         self._check()
-        return next((message for s, message in reversed(self.messages) if s == subject), None)
+        return self._last(subject)
 
-    async def scan(self, subject: str, after: int, upto: int) -> AsyncIterator[Stored]:
+    async def scan(self, subject: str, after: int, upto: int) -> AsyncGenerator[Stored, None]:
         self._check()
         for stored_subject, message in self.messages[after:upto]:
             if stored_subject == subject:
@@ -90,6 +81,24 @@ class MemoryStore:
         self._check()
         last = {s: m for s, m in self.messages if fnmatch.fnmatchcase(s, subjects.replace(">", "*"))}
         return list(last.items())
+
+    def _write(self, subject: str, data: bytes, message_id: str, expected: int) -> int:
+        known = self._ids.get(message_id)
+        if known is not None and self.order is CheckOrder.DUPLICATE_FIRST:
+            return known
+        last = self._last(subject)
+        at = last.sequence if last else 0
+        if at != expected:
+            raise WrongLastSequence(f"{subject}: expected {expected}, is {at}")
+        if known is not None:
+            return known
+        sequence = len(self.messages) + 1
+        self.messages.append((subject, Stored(sequence, data, self._now_ms())))
+        self._ids[message_id] = sequence
+        return sequence
+
+    def _last(self, subject: str) -> Stored | None:
+        return next((message for s, message in reversed(self.messages) if s == subject), None)
 
     def _check(self) -> None:
         if not self.reachable:

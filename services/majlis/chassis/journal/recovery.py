@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+import functools
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Final, Protocol, TypeVar
 
 import structlog
 
 from majlis.chassis.clock import Clock
 from majlis.engine.vocabulary.entry import Batch, ShardOpened
 
-from .batches import Frozen, Head, JournalGap, follow, freeze
+from .batches import SCHEMA, Head, JournalGap, follow, freeze
 from .shard import Fenced, Shard, settle_once
-from .store import Store, Stored, Unknown
+from .store import Store, Unknown
 
-SCHEMA: Final = 1
-"""The newest entry schema this code writes and reads. Code with a lower one may not take a shard over."""
 MAX_SKEW_MS: Final = 250
+_PAUSE_S: Final = 0.1
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -41,24 +44,78 @@ class Folder(Protocol):
 class Claimed(Protocol):
     """What recovery needs of a claim."""
 
-    epoch: int
-    previous_alive_ms: int
-    """When the former owner last renewed its lease; 0 where there was none."""
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def previous_alive_ms(self) -> int:
+        """When the former owner last renewed its lease; 0 where that is not known."""
 
 
 async def open_shard(
     store: Store, subject: str, name: str, claim: Claimed, instance: str, folder: Folder, clock: Clock
 ) -> Shard:
-    """Recovers the shard and opens it. Raises Fenced, JournalGap, SchemaTooOld or ClockSkew."""
+    """Recovers the shard and opens it; waits for the broker as long as it takes.
+
+    Raises Fenced (a later claim has opened it), JournalGap, SchemaTooOld, ClockSkew or Unreadable.
+    """
+    tail = _Tail(store, subject, folder)
+    await _persist(tail.begin, clock)
     while True:
-        head, last_at_ms = await _recover(store, subject, folder, clock)
-        barrier = _barrier(head, max(last_at_ms, claim.previous_alive_ms), instance, clock)
+        head = await _persist(tail.catch_up, clock)
+        if head.epoch > claim.epoch:
+            raise Fenced(name, head.epoch)
+        barrier = _barrier(head, max(tail.at_ms, claim.previous_alive_ms), instance, clock)
         frozen = freeze(name, claim.epoch, head, barrier=barrier)
-        opened = await _append_barrier(store, subject, claim.epoch, frozen, head, clock)
-        if opened is None:
-            continue
-        folder.fold(opened.sequence, follow(None, Stored(opened.sequence, frozen.data, 0))[0])
-        return Shard(store, subject, name, claim.epoch, opened, clock)
+        before_ms = clock.now_ms()
+        try:
+            await _persist(functools.partial(settle_once, store, subject, frozen, head), clock)
+            break
+        except Fenced:
+            continue  # somebody wrote once more: go on from there, a later claim is noticed then
+    # The barrier is folded as it is stored, like everything else.
+    head = await _persist(tail.catch_up, clock)
+    if head.epoch > claim.epoch:
+        raise Fenced(name, head.epoch)
+    _check_clock(before_ms, tail.at_ms, clock.now_ms())
+    return Shard(store, subject, name, head, clock)
+
+
+class _Tail:
+    """The log from the checkpoints on; what has been folded is not read again when reading is interrupted."""
+
+    def __init__(self, store: Store, subject: str, folder: Folder) -> None:
+        self.at_ms = 0
+        """The broker's time of the last batch."""
+        self._store = store
+        self._subject = subject
+        self._folder = folder
+        self._folded = 0
+        self._head: Head | None = None  # None: whatever the checkpoints end with
+
+    async def begin(self) -> None:
+        self._folded = await self._folder.begin()
+        self._head = None if self._folded else Head()
+
+    async def catch_up(self) -> Head:
+        """Folds what is stored and not folded yet."""
+        last = await self._store.head(self._subject)
+        upto = last.sequence if last else 0
+        if upto < self._folded:
+            raise JournalGap(f"{self._subject} ends at {upto}, but the checkpoints reach to {self._folded}")
+        async with aclosing(self._store.scan(self._subject, self._folded, upto)) as following:
+            async for stored in following:
+                batch, self._head = follow(self._head, stored)
+                if batch.shard_opened is not None and batch.shard_opened.schema > SCHEMA:
+                    raise SchemaTooOld(
+                        f"{self._subject} holds schema {batch.shard_opened.schema}, ours is {SCHEMA}"
+                    )
+                self._folder.fold(stored.sequence, batch)
+                self._folded, self.at_ms = stored.sequence, stored.at_ms
+        if self._head is None and last is not None:
+            self._head, self.at_ms = follow(None, last)[1], last.at_ms
+        assert self._head is not None
+        return self._head
 
 
 def _barrier(head: Head, outage_from_ms: int, instance: str, clock: Clock) -> ShardOpened:
@@ -72,64 +129,17 @@ def _barrier(head: Head, outage_from_ms: int, instance: str, clock: Clock) -> Sh
     )
 
 
-async def _recover(store: Store, subject: str, folder: Folder, clock: Clock) -> tuple[Head, int]:
-    """Folds what is stored; returns the head and the broker's time of the last batch."""
+async def _persist(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
     while True:
         try:
-            last = await store.head(subject)
-            head, at_ms = None, 0
-            async for stored in store.scan(subject, await folder.begin(), last.sequence if last else 0):
-                batch, head = follow(head, stored)
-                _check_schema(batch)
-                folder.fold(stored.sequence, batch)
-                at_ms = stored.at_ms
-            break
+            return await attempt()
         except Unknown as error:
-            log.info("recovery repeated", event_type="recovery_repeated", subject=subject, why=str(error))
-            await clock.sleep(0.1)
-    if last is None:
-        return Head(), 0
-    if head is None:  # a checkpoint covers everything
-        head, at_ms = follow(None, last)[1], last.at_ms
-    if head.sequence != last.sequence:
-        raise JournalGap(f"{subject}: the scan ended at {head.sequence}, the head is {last.sequence}")
-    return head, at_ms
-
-
-def _check_schema(batch: Batch) -> None:
-    if batch.shard_opened is not None and batch.shard_opened.schema > SCHEMA:
-        raise SchemaTooOld(f"shard {batch.shard} was opened with schema {batch.shard_opened.schema}, ours is {SCHEMA}")
-
-
-async def _append_barrier(
-    store: Store, subject: str, epoch: int, frozen: Frozen, head: Head, clock: Clock
-) -> Head | None:
-    """The head after the barrier, or None where the former owner wrote once more: then recover again."""
-    before_ms = clock.now_ms()
-    while True:
-        try:
-            opened = await settle_once(store, subject, epoch, frozen, head)
-            break
-        except Unknown:
-            await clock.sleep(0.05)
-        except Fenced as fenced:
-            if fenced.epoch > epoch:
-                raise
-            return None
-    stored = await _stored_head(store, subject, clock)
-    if stored is not None and stored.sequence == opened.sequence:
-        _check_clock(before_ms, stored.at_ms, clock.now_ms())
-    return opened
-
-
-async def _stored_head(store: Store, subject: str, clock: Clock) -> Stored | None:
-    while True:
-        try:
-            return await store.head(subject)
-        except Unknown:
-            await clock.sleep(0.05)
+            log.info("recovery goes on", event_type="recovery_repeated", why=str(error))
+            await clock.sleep(_PAUSE_S)
 
 
 def _check_clock(before_ms: int, broker_ms: int, after_ms: int) -> None:
     if not before_ms - MAX_SKEW_MS <= broker_ms <= after_ms + MAX_SKEW_MS:
-        raise ClockSkew(f"the broker's time {broker_ms} lies outside {before_ms}..{after_ms} by over {MAX_SKEW_MS} ms")
+        raise ClockSkew(
+            f"the broker's time {broker_ms} lies outside {before_ms}..{after_ms} by over {MAX_SKEW_MS} ms"
+        )

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from typing import Final
 
+import structlog
 from msgspec import Struct
 
 from majlis.chassis.clock import Clock
 
 from .batches import MAX_BYTES, MAX_ENTRIES, Frozen, Head, follow, freeze
-from .store import Store, Unknown, WrongLastSequence
+from .store import Store, TooLarge, Unknown, WrongLastSequence
+
+log = structlog.get_logger(__name__)
 
 Waiter = Callable[[bool], None]
 """Called once: True when what it waited for is stored, False when the shard was lost (outcome unknown)."""
@@ -45,18 +49,19 @@ class Stall(Struct, frozen=True):
 
 
 class Shard:
-    """One shard from its barrier until it is released or fenced. Not thread-safe: one event loop.
+    """One shard from its barrier until it is closed or lost. Not thread-safe: one event loop.
 
-    `on_lost` is called once when the shard is fenced, `on_stall` after each stall has ended.
+    `on_lost` is called once when the shard is lost, `on_stall` after each stall has ended, `on_batch` with the new
+    head and the seconds it took. They must not raise: that loses the shard.
     """
 
-    def __init__(self, store: Store, subject: str, name: str, epoch: int, head: Head, clock: Clock) -> None:
+    def __init__(self, store: Store, subject: str, name: str, head: Head, clock: Clock) -> None:
         self.name = name
-        self.epoch = epoch
         self.head = head
         self.settled = head.sequence
         """Everything up to this sequence is stored, and who waited for it has been told."""
         self.lost = False
+        """It ended otherwise than by `close`: fenced, cancelled or broken."""
         self.batches = 0
         self.entries = 0
         self.on_lost: Callable[[], None] = lambda: None
@@ -71,13 +76,21 @@ class Shard:
         self._acknowledged = 0
         self._wake = asyncio.Event()
         self._closing = False
+        self._ended = False
         self._doubted = False
         self._alive_at = clock.monotonic()
         self._in_flight_since: float | None = None
 
+    @property
+    def epoch(self) -> int:
+        """The claim under which this owner writes."""
+        return self.head.epoch
+
     def append(self, entry: bytes, then: Waiter) -> None:
-        """Adds one entry to the next batch; `then` is called when it is stored."""
-        if self.lost or self._closing:
+        """Adds one entry to the next batch; `then` is called when it is stored. Raises TooLarge."""
+        if len(entry) > MAX_BYTES:
+            raise TooLarge(f"an entry of {len(entry)} bytes, at most {MAX_BYTES} are taken")
+        if self._ended or self._closing:
             then(False)
             return
         self._gathered.append(entry)
@@ -87,15 +100,15 @@ class Shard:
 
     def when_stored(self, then: Waiter) -> None:
         """Calls `then` when everything appended so far is stored: at once if it is."""
-        if self.lost:
+        if self._ended:
             then(False)
-        elif self._appended == self._acknowledged and not self._doubtful():
+        elif self.idle and not self._doubtful():
             then(True)
         else:
             self._waiters.append((self._appended, then))
 
     async def stored(self, entry: bytes) -> None:
-        """Appends one entry and returns when it is stored. Raises Fenced."""
+        """Appends one entry and returns when it is stored. Raises Fenced or TooLarge."""
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self.append(entry, lambda ok: None if done.done() else done.set_result(ok))
         if not await done:
@@ -108,9 +121,9 @@ class Shard:
 
     @property
     def stalled(self) -> bool:
-        """The append in flight has not been acknowledged for too long."""
+        """The append in flight has not been acknowledged for too long, or the shard may not be ours any more."""
         since = self._in_flight_since
-        return since is not None and self._clock.monotonic() - since > STALL_AFTER_S
+        return self._doubted or (since is not None and self._clock.monotonic() - since > STALL_AFTER_S)
 
     def beat(self) -> None:
         """To be called about ten times a second: a missing beat shows that the process stood still."""
@@ -123,9 +136,9 @@ class Shard:
         self._wake.set()
 
     async def run(self) -> None:
-        """Appends batch after batch until closed or fenced."""
+        """Appends batch after batch until closed or fenced. However it ends, nobody is left without an answer."""
         try:
-            while not (self._closing and self.idle):
+            while not (self._closing and self.idle and not self._doubted):
                 await self._wake.wait()
                 self._wake.clear()
                 # The rest of this loop tick may still add entries to the batch.
@@ -133,8 +146,12 @@ class Shard:
                 await self._append_gathered()
                 if self._doubted:
                     await self._dispel_doubt()
-        except Fenced:
-            self._lose()
+        except Fenced as fenced:
+            log.warning(
+                "shard lost", event_type="shard_fenced", shard=self.name, epoch=self.epoch, by=fenced.epoch
+            )
+        finally:
+            self._end()
 
     async def _append_gathered(self) -> None:
         while self._gathered:
@@ -156,7 +173,7 @@ class Shard:
         size = 0
         for count, entry in enumerate(self._gathered):
             size += len(entry)
-            if count == MAX_ENTRIES or (size > MAX_BYTES and count):
+            if count == MAX_ENTRIES or size > MAX_BYTES:
                 taken, self._gathered = self._gathered[:count], self._gathered[count:]
                 return taken
         taken, self._gathered = self._gathered, []
@@ -169,13 +186,14 @@ class Shard:
         pause = _FIRST_PAUSE_S
         while True:
             try:
-                head = await settle_once(self._store, self._subject, self.epoch, batch, self.head)
+                head = await settle_once(self._store, self._subject, batch, self.head)
                 break
-            except Unknown:
+            except Unknown as error:
+                log.info("append repeated", event_type="append_repeated", shard=self.name, why=str(error))
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, _LAST_PAUSE_S)
-        was_stalled, self._in_flight_since = self.stalled, None
-        if was_stalled:
+        waited_s, self._in_flight_since = self._clock.monotonic() - self._in_flight_since, None
+        if waited_s > STALL_AFTER_S:
             self.on_stall(Stall(sent_ms, self._clock.now_ms()))
         return head
 
@@ -189,13 +207,18 @@ class Shard:
     async def _dispel_doubt(self) -> None:
         """Reads the head from the leader: if it is ours, what waits may be answered. Raises Fenced."""
         while True:
+            asked_at = self._clock.monotonic()
             try:
                 stored = await self._store.head(self._subject)
-                break
-            except Unknown:
+            except Unknown as error:
+                log.info("head read again", event_type="head_repeated", shard=self.name, why=str(error))
                 await self._clock.sleep(_FIRST_PAUSE_S)
-        if (stored.sequence if stored else 0) != self.head.sequence:
-            raise Fenced(self.name)
+                continue
+            # An answer that came while the process stood still again says nothing of now.
+            if self._clock.monotonic() - asked_at <= LOOP_GAP_S:
+                break
+        if stored is None or stored.sequence != self.head.sequence:
+            raise Fenced(self.name, follow(None, stored)[1].epoch if stored else 0)
         self._alive_at = self._clock.monotonic()
         self._doubted = False
         self._release()
@@ -209,36 +232,40 @@ class Shard:
                 break
             count += 1
         ready, self._waiters = self._waiters[:count], self._waiters[count:]
-        for _, waiter in ready:
-            waiter(True)
+        _tell(ready, stored=True)
 
-    def _lose(self) -> None:
-        self.lost = True
+    def _end(self) -> None:
+        self._ended = True
+        self.lost = not (self._closing and self.idle and not self._doubted)
         self._in_flight_since = None
         waiters, self._waiters, self._gathered = self._waiters, [], []
-        for _, waiter in waiters:
-            waiter(False)
-        self.on_lost()
+        _tell(waiters, stored=False)
+        if self.lost:
+            self.on_lost()
 
 
-async def settle_once(store: Store, subject: str, epoch: int, batch: Frozen, head: Head) -> Head:
+def _tell(waiters: list[tuple[int, Waiter]], stored: bool) -> None:
+    for _, waiter in waiters:
+        try:
+            waiter(stored)
+        except Exception:
+            # One that fails must not keep the others from their answer.
+            log.exception("waiter failed", event_type="waiter_failed")
+
+
+async def settle_once(store: Store, subject: str, batch: Frozen, head: Head) -> Head:
     """One attempt to store `batch` after `head`: the new head, or Unknown, or Fenced.
 
     "Wrong last sequence" is not yet a no: the batch may have been stored by an earlier attempt whose answer was lost.
     """
     try:
-        sequence = await store.append(subject, batch.data, batch.message_id, head.sequence)
+        return batch.at(await store.append(subject, batch.data, batch.message_id, head.sequence))
     except WrongLastSequence:
-        return await _find(store, subject, epoch, batch, head)
-    return Head(sequence, batch.number, batch.hash)
-
-
-async def _find(store: Store, subject: str, epoch: int, batch: Frozen, head: Head) -> Head:
-    last = await store.head(subject)
-    async for stored in store.scan(subject, head.sequence, last.sequence if last else 0):
-        found, at = follow(None, stored)
-        if found.epoch == epoch and found.number == batch.number:
-            return at
-        raise Fenced(found.shard, found.epoch)
+        last = await store.head(subject)
+    async with aclosing(store.scan(subject, head.sequence, last.sequence if last else 0)) as following:
+        async for stored in following:
+            if stored.data == batch.data:
+                return batch.at(stored.sequence)
+            found, _ = follow(None, stored)
+            raise Fenced(found.shard, found.epoch)
     raise Unknown(f"{subject}: refused at {head.sequence}, but nothing is stored after it")
-

@@ -6,7 +6,7 @@ Stored, refused because the head has moved, or unknown. Nothing else matters to 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from msgspec import Struct
@@ -24,6 +24,10 @@ class WrongLastSequence(Exception):
     """The subject's head is not the expected one: this append was not stored by this attempt."""
 
 
+class TooLarge(Exception):
+    """The message exceeds what the log takes: it was not stored and never will be."""
+
+
 class Unknown(Exception):
     """Whether the append was, or still will be, stored is not known: time-out, lost connection, no leader."""
 
@@ -34,14 +38,18 @@ class Store(Protocol):
     async def append(self, subject: str, data: bytes, message_id: str, expected: int) -> int:
         """Stores `data` if the subject's last sequence is `expected` (0: none); returns its sequence.
 
-        Repeating an append with the same message id and bytes stores it once. Raises WrongLastSequence or Unknown.
+        Repeating an append with the same message id and bytes stores it once. Raises WrongLastSequence, Unknown or
+        TooLarge.
         """
 
     async def head(self, subject: str) -> Stored | None:
         """The subject's last message, read from the leader. Raises Unknown."""
 
-    def scan(self, subject: str, after: int, upto: int) -> AsyncIterator[Stored]:
-        """The subject's messages with after < sequence <= upto, in order and without gaps. Raises Unknown."""
+    def scan(self, subject: str, after: int, upto: int) -> AsyncGenerator[Stored, None]:
+        """The subject's messages with after < sequence <= upto, in order, all of them or Unknown.
+
+        `upto` is the sequence of one of them, as `head` gave it. Where it is not read to its end, close it.
+        """
 
     async def last_each(self, subjects: str) -> list[tuple[str, Stored]]:
         """The last message of every subject that matches the wildcard. Raises Unknown."""
