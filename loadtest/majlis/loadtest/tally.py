@@ -1,0 +1,60 @@
+"""What the players saw, as figures that can be sent to another process and added up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from majlis.loadtest.measure import Latencies
+
+
+class Tally(Struct):
+    """Counts since the tally was begun."""
+
+    sent: int = 0
+    accepted: int = 0
+    duplicates: int = 0
+    """Accepted before: answers to repeated commands."""
+    seen: int = 0
+    """Moves that all seats' views hold."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    """By rejection code."""
+    moved: int = 0
+    """Answers that the match is elsewhere now."""
+    strange: int = 0
+    """Answers and views that nobody had asked for, and view versions that went back."""
+    unanswered: int = 0
+    unseen: int = 0
+    """Accepted moves that are missing in some seat's view."""
+    views: int = 0
+    ended: int = 0
+    breaks: int = 0
+    seconds: float = 0.0
+    latencies: str = ""
+    """From sending to all seats' views, as `Latencies.encoded`."""
+
+
+def added(tallies: Iterable[Tally]) -> tuple[Tally, Latencies]:
+    """The sum of what several processes saw at the same time."""
+    total, latencies = Tally(), Latencies()
+    for tally in tallies:
+        for name in _COUNTS:
+            setattr(total, name, getattr(total, name) + getattr(tally, name))
+        total.seconds = max(total.seconds, tally.seconds)
+        if tally.latencies:
+            latencies.add_encoded(tally.latencies)
+    return total, latencies
+
+
+def as_json(tally: Tally) -> dict[str, Any]:
+    """Without the latencies, which are told as percentiles."""
+    counts: dict[str, Any] = msgspec.to_builtins(tally)
+    del counts["latencies"]
+    return counts
+
+
+_COUNTS = tuple(name for name in Tally.__struct_fields__ if name not in {"seconds", "latencies"})
