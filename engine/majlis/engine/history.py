@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from majlis.engine.match import Act, MatchState, apply, decide, stamp, timely
+from majlis.engine.match import Act, MatchState, apply, decide, prepared, stamp
 from majlis.engine.match.state import NO_HASH
 from majlis.engine.vocabulary.entry import Entry
 from majlis.engine.vocabulary.wire import decode_entry, encode_entry
@@ -30,7 +30,7 @@ class Step(Struct, frozen=True, gc=False):
 
 def transact(state: MatchState | None, act: Act, match_id: str) -> Step:
     """Decides, numbers, chains, encodes and folds one command. Raises Rejected, and then nothing has happened."""
-    act = timely(state, act)
+    act = prepared(state, act)
     draft = decide(state, act, match_id)
     after = draft.state
     entry = Entry(

@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from majlis.engine.computer import Computer
 from majlis.engine.decider import Game, Rejected
+from majlis.engine.games.sounding import Sounding
+from majlis.engine.games.sounding import notation as sounding_notation
+from majlis.engine.games.sounding.computer import SoundingComputer
 from majlis.engine.vocabulary.rejection import RejectionCode
 
 
@@ -20,7 +23,9 @@ class Registered(Struct, frozen=True):
     notation: ModuleType
 
 
-GAMES: Final[dict[str, Registered]] = {}
+GAMES: Final[dict[str, Registered]] = {
+    "sounding": Registered(Sounding(), SoundingComputer(), sounding_notation),
+}
 
 
 def registered(key: str) -> Registered:

@@ -6,7 +6,7 @@ remembers command ids.
 """
 
 from majlis.engine.match.clock import moves_for_silent
-from majlis.engine.match.decide import accepted_before, decide, timely
+from majlis.engine.match.decide import accepted_before, decide, prepared
 from majlis.engine.match.evolve import Draft, apply, evolve, stamp
 from majlis.engine.match.flow import game_of, position_hash, waiting_for
 from majlis.engine.match.state import SEATING, Act, MatchState, Seat
@@ -28,11 +28,11 @@ __all__ = [
     "moves_for_silent",
     "open_decision",
     "position_hash",
+    "prepared",
     "private_view",
     "public_view",
     "result",
     "stamp",
-    "timely",
     "view",
     "waiting_for",
 ]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from majlis.engine import registry
 from majlis.engine.match import clock, direct, seats
 from majlis.engine.match.evolve import Draft
 from majlis.engine.match.flow import game_of, reject, settle
@@ -78,9 +79,16 @@ def decide(state: MatchState | None, act: Act, match_id: str) -> Draft:
     return draft
 
 
-def timely(state: MatchState | None, act: Act) -> Act:
-    """The act at its time within the match, which never goes backwards."""
-    if state is None or act.observed.received_at_ms >= state.last_ms:
+def prepared(state: MatchState | None, act: Act) -> Act:
+    """The act as it is stored: at its time within the match, which never goes backwards, and with the rules version
+    it opens, so that years later it is decided alike."""
+    command = act.command
+    if state is None:
+        if isinstance(command, OpenMatch) and not command.rules_version:
+            newest = max(registry.game(command.game).rules_versions)
+            return replace(act, command=replace(command, rules_version=newest))
+        return act
+    if act.observed.received_at_ms >= state.last_ms:
         return act
     observed = Observed(received_at_ms=state.last_ms, round_trip_ms=act.observed.round_trip_ms)
     return replace(act, observed=observed)

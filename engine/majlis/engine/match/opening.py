@@ -42,7 +42,8 @@ def open_match(act: Act, match_id: str) -> Draft:
         raise reject(RejectionCode.FORBIDDEN, "only the lobby opens matches", "Open a table at the lobby.")
     _check_limits(command, match_id)
     game = registry.game(command.game)
-    version = _rules_version(game, command.rules_version)
+    version = command.rules_version
+    _check_version(game, version)
     chosen = options.complete(game.rules_versions[version], command.options)
     _check_seats(command.seats)
     game.check_setup(len(command.seats), chosen)
@@ -112,8 +113,7 @@ def _check_limits(command: OpenMatch, match_id: str) -> None:
             )
 
 
-def _rules_version(game: Game[Any], asked: int) -> int:
-    version = asked or max(game.rules_versions)
+def _check_version(game: Game[Any], version: int) -> None:
     if version not in game.rules_versions:
         known = ", ".join(map(str, sorted(game.rules_versions)))
         raise reject(
@@ -121,7 +121,6 @@ def _rules_version(game: Game[Any], asked: int) -> int:
             f"{game.key} has no rules version {version}",
             f"Choose one of {known}, or 0 for the newest.",
         )
-    return version
 
 
 def _check_seats(seats: tuple[SeatSetup, ...]) -> None:

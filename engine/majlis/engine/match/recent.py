@@ -43,6 +43,6 @@ def _key(command_id: str) -> bytes:
 
 
 def _checksum(decision_id: int, command: Command) -> bytes:
-    # The table draws the seed: a repeated opening comes with another one, and is the same opening.
-    known = replace(command, server_seed=b"") if isinstance(command, OpenMatch) else command
+    # The table draws the seed and settles the rules version: a repeated opening is the same without them.
+    known = replace(command, server_seed=b"", rules_version=0) if isinstance(command, OpenMatch) else command
     return crc32(seal_command(known), decision_id & 0xFFFFFFFF).to_bytes(4, "big")
