@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import erf, sqrt
 from typing import Final
 
-from majlis.engine.games.sounding.state import COLUMNS, DECK, OFFSET
+from majlis.engine.games.sounding.state import COLUMNS, DECK, OFFSET, ONE
 from majlis.engine.vocabulary.sounding import SoundingView
 
 HIDDEN: Final = 255
@@ -32,6 +32,22 @@ class Skill:
         self.reveal = reveal  # points that one hidden card less is worth
         self.deny = deny  # weight of what the next seat gains from the card left on the discard pile
         self.spite = spite  # weight of doubling the closer
+
+
+class _Shapes(dict[bytes, tuple[int, int, int | None]]):
+    """A column -> (points shown, cells hidden, the card of which two are shown); one that is swallowed counts nothing."""
+
+    def __missing__(self, cells: bytes) -> tuple[int, int, int | None]:
+        shown = [card for card in cells if card < VALUES]
+        twice = [card for card in shown if shown.count(card) == 2]
+        points = sum(shown) - OFFSET * len(shown)
+        if len(shown) == 3 and shown.count(shown[0]) == 3:
+            points = 0
+        self[cells] = points, cells.count(HIDDEN), twice[0] if twice and GONE not in cells else None
+        return self[cells]
+
+
+_SHAPES: Final = _Shapes()
 
 
 class Appraisal:
@@ -65,27 +81,15 @@ class Appraisal:
         """What a column will count, with the chance that it is swallowed."""
         known = self._columns.get(cells)
         if known is None:
-            known = self._columns[cells] = self._appraise(cells)
+            points, hidden, pair = _SHAPES[cells]
+            known = points + hidden * self.mean
+            if pair is not None:
+                if pair > OFFSET and known > 0:
+                    known *= 1 - self._chance_of(pair, beneath=hidden == 1)
+                else:
+                    known -= self.chances[pair] * 3 * min(pair - OFFSET, 0) * hidden
+            self._columns[cells] = known
         return known
-
-    def _appraise(self, cells: bytes) -> float:
-        shown = [card for card in cells if card < VALUES]
-        hidden = cells.count(HIDDEN)
-        cost = sum(shown) - OFFSET * len(shown) + hidden * self.mean
-        if len(shown) + hidden < 3 or len(shown) < 2:
-            return cost
-        first, second = shown[0], shown[1]
-        if len(shown) == 3:
-            if first == second == shown[2]:
-                return 0.0
-            pair = first if first in shown[1:] else second if second == shown[2] else None
-        else:
-            pair = first if first == second else None
-        if pair is None:
-            return cost
-        if pair > OFFSET and cost > 0:
-            return cost * (1 - self._chance_of(pair, beneath=hidden == 1))
-        return cost - self.chances[pair] * 3 * min(pair - OFFSET, 0) * hidden
 
     def _chance_of(self, card: int, *, beneath: bool) -> float:
         """That the third card of a pair comes: it lies there already, is drawn, or thrown by the seat before."""
@@ -97,12 +101,12 @@ class Appraisal:
         """What a grid will count."""
         return sum([self.column(grid[column::COLUMNS]) for column in range(COLUMNS)])
 
-    def gain(self, grid: bytes, cell: int, card: int) -> float:
-        """Points saved by having that card in that cell."""
-        before = grid[cell % COLUMNS :: COLUMNS]
-        row = cell // COLUMNS
-        after = before[:row] + bytes([card]) + before[row + 1 :]
-        return self.column(before) - self.column(after)
+    def gains(self, grid: bytes, cell: int) -> list[float]:
+        """Points saved by having each of the 15 cards in that cell."""
+        column, row = grid[cell % COLUMNS :: COLUMNS], cell // COLUMNS
+        above, below_it = column[:row], column[row + 1 :]
+        before = self.column(column)
+        return [before - self.column(above + ONE[card] + below_it) for card in range(VALUES)]
 
     # --- closing ---
 
