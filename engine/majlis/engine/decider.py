@@ -46,6 +46,7 @@ class Deadline(Struct, frozen=True):
 
     `timeout_ms` counts from the entry that opened the decision (match.py makes the absolute instant of it, kept in
     the log by `DecisionOpened`); a game that computes the instant itself (steal windows) gives `due_ms` instead.
+    `optional`: it is an offer, so that to let it pass is no missed decision (RULES §6.2).
     """
 
     decision_id: int
@@ -53,6 +54,7 @@ class Deadline(Struct, frozen=True):
     what_for: str
     timeout_ms: int | None = None
     due_ms: int | None = None
+    optional: bool = False
 
 
 class Setup(Struct, frozen=True):

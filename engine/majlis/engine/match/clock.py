@@ -101,6 +101,8 @@ def _move(
             f"moves for seats {[move.seat for move in moves]}, silent are {list(silent)}",
             "Give one move for each silent seat, in the decision's order.",
         )
+    deadline = game.deadline(draft.state.game_state)
+    is_offer = deadline is not None and deadline.optional
     for move in moves:
         try:
             command = decode_command(move.command)
@@ -112,7 +114,8 @@ def _move(
             raise reject(
                 RejectionCode.MALFORMED, "a move for a silent seat is no move", "Give a command of the game."
             )
-        miss(draft, move.seat)
+        if not is_offer:
+            miss(draft, move.seat)
         draft.take(game.decide(draft.state.game_state, move.seat, command, observed))
 
 
