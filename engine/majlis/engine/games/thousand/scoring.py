@@ -62,18 +62,23 @@ def results(
 def _is_used_up(options: Options, before: int, after: int, attempts: int) -> bool:
     """Whether this was the last attempt of a player who is on the barrel and stays there (THO-O15)."""
     limit = options.barrel_attempts
-    return limit > 0 and before >= barrel(options) and barrel(options) <= after < options.target and attempts + 1 >= limit
+    return (
+        limit > 0
+        and before >= barrel(options)
+        and barrel(options) <= after < options.target
+        and attempts + 1 >= limit
+    )
 
 
 def attempts_after(
     options: Options, attempts: Sequence[int], before: Sequence[int], after: Sequence[int]
 ) -> tuple[int, int, int]:
-    """How many deals in a row each has been on the barrel."""
+    """How many deals in a row each has been on the barrel; counted anew after they were used up."""
     if options.barrel_attempts == 0:
         return (0, 0, 0)
     edge = barrel(options)
     first, second, third = [
-        tried + 1 if old >= edge and new >= edge else 0
+        tried + 1 if old >= edge and new >= edge and tried + 1 < options.barrel_attempts else 0
         for tried, old, new in zip(attempts, before, after, strict=True)
     ]
     return (first, second, third)
