@@ -55,6 +55,14 @@ COMMANDS: Final = {
     "down": "majlis.cli.up",
     "doctor": "majlis.cli.doctor",
     "config": "majlis.cli.config",
+    "scenario": "majlis.cli.games",
+    "rules": "majlis.cli.games",
+    "table": "majlis.cli.tables",
+    "tournament": "majlis.cli.tournaments",
+    "rating": "majlis.cli.ratings",
+    "replay": "majlis.cli.replay",
+    "verify": "majlis.cli.evidence",
+    "export": "majlis.cli.evidence",
 }
 """The module of each command. It has `register(app)`, and is imported only when it is needed: starting is most of what a
 short command costs."""

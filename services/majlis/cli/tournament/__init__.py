@@ -1,0 +1,1 @@
+"""What the tournament commands and the demo have in common."""
