@@ -197,7 +197,7 @@ class Players:
         elif code in _GONE:
             self._end(match)
         else:
-            self.tally.rejected[rejection_pb2.RejectionCode.Name(code)] += 1
+            self.tally.refuse(rejection_pb2.RejectionCode.Name(code))
 
     def _answered(self, answer: table_pb2.Answer) -> None:
         seat = self._routes.get(answer.route)
@@ -215,7 +215,7 @@ class Players:
             self.tally.moved += 1
             self._lose(seat.match)
         else:
-            self.tally.rejected[rejection_pb2.RejectionCode.Name(answer.rejected.code)] += 1
+            self.tally.refuse(rejection_pb2.RejectionCode.Name(answer.rejected.code))
             seat.match.sent.remove(sent)
 
     def _updated(self, update: table_pb2.Update) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, field
@@ -21,7 +20,7 @@ class Tally(Struct):
     """Accepted before: answers to repeated commands."""
     seen: int = 0
     """Moves that all seats' views hold."""
-    rejected: Counter[str] = field(default_factory=Counter)
+    rejected: dict[str, int] = field(default_factory=dict)
     """By rejection code."""
     moved: int = 0
     """Answers that the match is elsewhere now."""
@@ -37,6 +36,10 @@ class Tally(Struct):
     latencies: str = ""
     """From sending to all seats' views, as `Latencies.encoded`."""
 
+    def refuse(self, code: str) -> None:
+        """Counts one rejection."""
+        self.rejected[code] = self.rejected.get(code, 0) + 1
+
 
 def added(tallies: Iterable[Tally]) -> tuple[Tally, Latencies]:
     """The sum of what several processes saw at the same time."""
@@ -44,6 +47,8 @@ def added(tallies: Iterable[Tally]) -> tuple[Tally, Latencies]:
     for tally in tallies:
         for name in _COUNTS:
             setattr(total, name, getattr(total, name) + getattr(tally, name))
+        for code, count in tally.rejected.items():
+            total.rejected[code] = total.rejected.get(code, 0) + count
         total.seconds = max(total.seconds, tally.seconds)
         if tally.latencies:
             latencies.add_encoded(tally.latencies)
@@ -57,4 +62,6 @@ def as_json(tally: Tally) -> dict[str, Any]:
     return counts
 
 
-_COUNTS = tuple(name for name in Tally.__struct_fields__ if name not in {"seconds", "latencies"})
+_COUNTS: Final = tuple(
+    name for name in Tally.__struct_fields__ if name not in {"rejected", "seconds", "latencies"}
+)
