@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 import nats
+import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.js import JetStreamContext, api
-from nats.js.errors import BadRequestError, NotFoundError
+from nats.js.errors import NotFoundError
 from nats.js.kv import KeyValue
 
 log = structlog.get_logger(__name__)
@@ -23,6 +27,8 @@ SHARDS: Final = "SHARDS"
 LEASE_TTL_S: Final = 15
 """A broker election takes 4-9 s: a shorter lease would lose every shard whenever a leader dies."""
 _DUPLICATE_WINDOW_S: Final = 120
+_READY_S: Final = 30.0
+_RETRY_S: Final = 0.2
 
 _LOGS: Final = {
     JOURNAL: "journal.match.>",
@@ -57,51 +63,55 @@ async def connect(urls: Sequence[str], name: str, *, reconnect: bool = True) -> 
 
 
 async def ensure_streams(js: JetStreamContext, replicas: int) -> None:
-    """Creates what is missing of the platform's streams and buckets; what exists is left as it is."""
+    """Creates what is missing of the platform's streams and buckets; what exists is left as it is.
+
+    Waits for the broker to serve JetStream (a cluster elects for some seconds); afterwards raises its error.
+    """
     for name, subject in _LOGS.items():
-        await _ensure(
-            js,
-            api.StreamConfig(
-                name=name,
-                subjects=[subject],
-                retention=api.RetentionPolicy.LIMITS,
-                discard=api.DiscardPolicy.NEW,
-                storage=api.StorageType.FILE,
-                num_replicas=replicas,
-                duplicate_window=_DUPLICATE_WINDOW_S,
-                deny_delete=True,
-                deny_purge=True,
-                allow_direct=True,
-            ),
-        )
-    await _ensure(
-        js,
-        api.StreamConfig(
-            name=CHECKPOINTS,
-            subjects=["checkpoint.>"],
-            max_msgs_per_subject=1,
+        log_config = api.StreamConfig(
+            name=name,
+            subjects=[subject],
+            retention=api.RetentionPolicy.LIMITS,
+            discard=api.DiscardPolicy.NEW,
             storage=api.StorageType.FILE,
             num_replicas=replicas,
             duplicate_window=_DUPLICATE_WINDOW_S,
+            deny_delete=True,
+            deny_purge=True,
             allow_direct=True,
-        ),
+        )
+        await _ensure(js, name, partial(js.add_stream, log_config))
+    checkpoints = api.StreamConfig(
+        name=CHECKPOINTS,
+        subjects=["checkpoint.>"],
+        max_msgs_per_subject=1,
+        storage=api.StorageType.FILE,
+        num_replicas=replicas,
+        duplicate_window=_DUPLICATE_WINDOW_S,
+        allow_direct=True,
     )
-    try:
-        await js.key_value(SHARDS)
-    except NotFoundError:
-        await js.create_key_value(bucket=SHARDS, ttl=LEASE_TTL_S, replicas=replicas, storage=api.StorageType.FILE)
+    await _ensure(js, CHECKPOINTS, partial(js.add_stream, checkpoints))
+    shards = api.KeyValueConfig(
+        bucket=SHARDS, ttl=LEASE_TTL_S, replicas=replicas, storage=api.StorageType.FILE
+    )
+    await _ensure(js, f"KV_{SHARDS}", partial(js.create_key_value, shards))
 
 
-async def _ensure(js: JetStreamContext, config: api.StreamConfig) -> None:
-    assert config.name is not None
-    try:
-        await js.stream_info(config.name)
-    except NotFoundError:
+async def _ensure(js: JetStreamContext, stream: str, create: Callable[[], Awaitable[object]]) -> None:
+    deadline = time.monotonic() + _READY_S
+    while True:
         try:
-            await js.add_stream(config)
-        except BadRequestError:
-            # Another service created it in this moment: fine, unless it is still not there.
-            await js.stream_info(config.name)
+            try:
+                await js.stream_info(stream)
+            except NotFoundError:
+                await create()
+            return
+        except nats.errors.Error as error:
+            # Or another service has created it in this moment.
+            if time.monotonic() > deadline:
+                raise
+            log.info("stream not ready", event_type="stream_not_ready", stream=stream, error=repr(error))
+            await asyncio.sleep(_RETRY_S)
 
 
 async def shards_bucket(js: JetStreamContext) -> KeyValue:

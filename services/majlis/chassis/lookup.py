@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
+from typing import Final
 
 import msgspec
 import nats.errors
 import structlog
-from nats.js.errors import Error as JetStreamError
 from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
 
-from majlis.chassis.journal.lease import Owner
+from majlis.chassis.broker import LEASE_TTL_S
+from majlis.chassis.journal.lease import RENEW_EVERY_S, Owner
 from majlis.engine.decider import Rejected
 from majlis.engine.ids import shard_of
 from majlis.engine.vocabulary.rejection import RejectionCode
+
+_PAUSE_S: Final = 0.5
 
 log = structlog.get_logger(__name__)
 
@@ -22,15 +26,16 @@ log = structlog.get_logger(__name__)
 class Lookup:
     """Keeps the owners of all shards at hand. Start with `run` as a task."""
 
-    def __init__(self, bucket: KeyValue) -> None:
+    def __init__(self, bucket: KeyValue, lease_s: float = LEASE_TTL_S) -> None:
         self._bucket = bucket
-        self._owners: dict[str, Owner] = {}
+        self._lease_s = lease_s
+        self._owners: dict[str, tuple[Owner, float]] = {}  # shard key -> owner, when it was last heard of
         self._changed = asyncio.Event()
 
     def owner_of(self, match_id: str) -> Owner:
         """Who owns the match's shard. Raises Rejected(UNAVAILABLE) where nobody does at the moment."""
-        owner = self._owners.get(match_key(shard_of(match_id)))
-        if owner is None or owner.released:
+        owner = self.owners().get(match_key(shard_of(match_id)))
+        if owner is None:
             raise Rejected(
                 RejectionCode.UNAVAILABLE,
                 f"no table instance owns the shard of match {match_id} at the moment",
@@ -43,8 +48,10 @@ class Lookup:
         return self.owner_of(match_id).address
 
     def owners(self) -> dict[str, Owner]:
-        """Shard key -> owner, as last seen."""
-        return dict(self._owners)
+        """Shard key -> owner, as last seen: neither released nor silent for a whole lease."""
+        # The broker forgets an expired lease without telling.
+        since = time.monotonic() - self._lease_s
+        return {key: owner for key, (owner, at) in self._owners.items() if at > since and not owner.released}
 
     async def changed(self) -> None:
         """Returns after the next change."""
@@ -53,24 +60,37 @@ class Lookup:
     async def run(self) -> None:
         """Watches for ever; a broken watch is begun anew."""
         while True:
-            with contextlib.suppress(nats.errors.Error, JetStreamError, OSError, asyncio.TimeoutError):
+            with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
                 await self._watch()
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(_PAUSE_S)
 
     async def _watch(self) -> None:
         watcher = await self._bucket.watchall()
         try:
-            async for entry in watcher:
-                if entry is None:  # all present values have been seen
-                    continue
-                if entry.operation in (KV_DEL, KV_PURGE) or not entry.value:
-                    self._owners.pop(entry.key, None)
-                else:
-                    self._owners[entry.key] = msgspec.json.decode(entry.value, type=Owner)
-                self._changed.set()
-                self._changed = asyncio.Event()
+            while True:
+                # Owners renew every few seconds: a silent watch has died, say with the server that held it.
+                entry = await watcher.updates(timeout=RENEW_EVERY_S + _PAUSE_S)  # type: ignore[no-untyped-call]
+                if entry is not None:  # None: all present values have been given
+                    self._see(entry)
         finally:
-            await watcher.stop()
+            await watcher.stop()  # type: ignore[no-untyped-call]
+
+    def _see(self, entry: KeyValue.Entry) -> None:
+        if entry.operation in (KV_DEL, KV_PURGE) or not entry.value:
+            self._owners.pop(entry.key, None)
+        else:
+            try:
+                owner = msgspec.json.decode(entry.value, type=Owner)
+            except msgspec.DecodeError as error:
+                log.warning("lease unreadable", event_type="lease_unreadable", key=entry.key, why=str(error))
+                return
+            known = self._owners.get(entry.key)
+            if (
+                known is None or known[0] != owner
+            ):  # a watch begun anew tells nothing new of an owner that died
+                self._owners[entry.key] = (owner, time.monotonic())
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
 def match_key(shard: str) -> str:

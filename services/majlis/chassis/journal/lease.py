@@ -10,14 +10,16 @@ from typing import Final
 
 import msgspec
 import nats.errors
+import structlog
 from msgspec import Struct
-from nats.js.errors import Error as JetStreamError
-from nats.js.errors import KeyDeletedError, KeyNotFoundError, KeyWrongLastSequenceError
+from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError
 from nats.js.kv import KeyValue
 
 from majlis.chassis.clock import Clock
 
 RENEW_EVERY_S: Final = 4.0
+
+log = structlog.get_logger(__name__)
 
 
 class Owner(Struct, frozen=True, kw_only=True):
@@ -38,7 +40,7 @@ class Taken(Exception):
 
 
 class Claim:
-    """One shard's claim, held by this process until lost or released."""
+    """One shard's claim, held by this process until lost or released. For opening the shard once."""
 
     def __init__(self, bucket: KeyValue, key: str, owner: Owner, epoch: int, previous_alive_ms: int) -> None:
         self.key = key
@@ -49,35 +51,37 @@ class Claim:
         self._revision = epoch
 
     async def renew(self, clock: Clock) -> None:
-        """Keeps the claim for another lease. Raises Taken where somebody else has it, or a broker error."""
-        await self._write(released=False, now_ms=clock.now_ms())
+        """Keeps the claim for another lease. Raises Taken where it is lost, or a broker error (`nats.errors.Error`)."""
+        await self._write(released=False, clock=clock)
 
     async def release(self, clock: Clock) -> None:
         """Gives the claim up, so that another instance need not wait; a failure is only a longer wait."""
         try:
-            await self._write(released=True, now_ms=clock.now_ms())
-        except (Taken, nats.errors.Error, JetStreamError):
-            return
+            await self._write(released=True, clock=clock)
+        except (Taken, nats.errors.Error) as error:
+            log.info("claim not released", event_type="release_failed", key=self.key, why=repr(error))
 
-    async def _write(self, released: bool, now_ms: int) -> None:
-        value = msgspec.structs.replace(self._owner, epoch=self.epoch, renewed_ms=now_ms, released=released)
-        try:
-            self._revision = await self._bucket.update(
-                self.key, msgspec.json.encode(value), last=self._revision
+    async def _write(self, released: bool, clock: Clock) -> None:
+        value = msgspec.json.encode(
+            msgspec.structs.replace(
+                self._owner, epoch=self.epoch, renewed_ms=clock.now_ms(), released=released
             )
-        except KeyWrongLastSequenceError as error:
+        )
+        try:
+            self._revision = await self._bucket.update(self.key, value, last=self._revision)
+        except KeyWrongLastSequenceError:
             # An earlier renewal whose answer was lost looks the same: the value tells.
             found = await read_owner(self._bucket, self.key)
-            if found is None or found[0].instance != self._owner.instance or found[0].epoch != self.epoch:
-                raise Taken(self.key) from error
-            self._revision = found[1]
+            if found is None or (found[0].instance, found[0].epoch) != (self._owner.instance, self.epoch):
+                raise Taken(self.key) from None
+            self._revision = await _update(self._bucket, self.key, value, found[1])
 
 
 async def read_owner(bucket: KeyValue, key: str) -> tuple[Owner, int] | None:
-    """Who holds the key, with the revision that says so; None where nobody does."""
+    """Who holds the key, with the revision that says so; None where nobody does. Raises `nats.errors.Error`."""
     try:
         entry = await bucket.get(key)
-    except (KeyNotFoundError, KeyDeletedError):
+    except KeyNotFoundError:
         return None
     if entry.value is None or entry.revision is None:
         return None
@@ -85,15 +89,18 @@ async def read_owner(bucket: KeyValue, key: str) -> tuple[Owner, int] | None:
 
 
 async def claim(bucket: KeyValue, key: str, instance: str, address: str, clock: Clock) -> Claim:
-    """Claims a key that nobody holds. Raises Taken."""
+    """Claims a key that nobody holds. Raises Taken or `nats.errors.Error`.
+
+    After such an error the key may stand in this instance's name already: then it is claimed anew.
+    """
     found = await read_owner(bucket, key)
-    if found is not None and not found[0].released:
+    if found is not None and not found[0].released and found[0].instance != instance:
         raise Taken(f"{key} is held by {found[0].instance}")
     return await _take(bucket, key, instance, address, clock, found)
 
 
 async def seize(bucket: KeyValue, key: str, instance: str, address: str, clock: Clock, gone: Owner) -> Claim:
-    """Claims a key from an owner known to be gone. Raises Taken where it is not that owner's any more."""
+    """Claims a key from an owner known to be gone. Raises Taken where it is not that owner's any more, as `claim`."""
     found = await read_owner(bucket, key)
     if found is not None and (found[0].instance, found[0].epoch) != (gone.instance, gone.epoch):
         raise Taken(f"{key} is held by {found[0].instance}")
@@ -104,12 +111,14 @@ async def _take(
     bucket: KeyValue, key: str, instance: str, address: str, clock: Clock, found: tuple[Owner, int] | None
 ) -> Claim:
     owner = Owner(instance=instance, address=address, renewed_ms=clock.now_ms())
-    value = msgspec.json.encode(owner)
+    epoch = await _update(bucket, key, msgspec.json.encode(owner), found[1] if found else 0)
+    # Its own lost claim does not say when the former owner was alive.
+    known = found is not None and found[0].instance != instance
+    return Claim(bucket, key, owner, epoch, found[0].renewed_ms if found and known else 0)
+
+
+async def _update(bucket: KeyValue, key: str, value: bytes, last: int) -> int:
     try:
-        if found is None:
-            revision = await bucket.create(key, value)
-        else:
-            revision = await bucket.update(key, value, last=found[1])
+        return await bucket.update(key, value, last=last)
     except KeyWrongLastSequenceError as error:
         raise Taken(key) from error
-    return Claim(bucket, key, owner, revision, found[0].renewed_ms if found else 0)

@@ -7,33 +7,25 @@ much later. Here a client that is lost or does not answer is thrown away, and th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final
 
 import nats.errors
-import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import api
 from nats.js.errors import APIError, NoStreamResponseError
 
+from .nats_link import LOST, Connect, Link
 from .store import Stored, TooLarge, Unknown, WrongLastSequence
-
-log = structlog.get_logger(__name__)
-
-Connect = Callable[[], Awaitable[Client]]
-"""Makes a client with `allow_reconnect=False`."""
 
 _WRONG_LAST_SEQUENCE: Final = frozenset({10071, 10164})
 _NO_MESSAGE: Final = 10037
 _APPEND_TIMEOUT_S: Final = 2.0
 _READ_TIMEOUT_S: Final = 3.0
-_CLOSE_TIMEOUT_S: Final = 2.0
 _PAGE: Final = 256
 _CONSUMER_IDLE_S: Final = 30.0
 """The server forgets a reading consumer that nobody has asked for so long."""
-_LOST: Final = (nats.errors.Error, OSError, EOFError, TimeoutError)
 
 
 class NatsStore:
@@ -42,21 +34,19 @@ class NatsStore:
     def __init__(self, stream: str, connect: Connect) -> None:
         self.stream = stream
         self._connect = connect
-        self._client: Client | None = None
-        self._connecting = asyncio.Lock()
+        self._link: Link | None = None
+        self._linking = asyncio.Lock()
         self._parting: set[asyncio.Task[None]] = set()
 
     async def append(self, subject: str, data: bytes, message_id: str, expected: int) -> int:
-        client = await self._connected()
+        link = await self._linked()
         headers = {
             "Nats-Expected-Stream": self.stream,
             "Nats-Expected-Last-Subject-Sequence": str(expected),
             "Nats-Msg-Id": message_id,
         }
         try:
-            # Not the client's own time-out: in Python 3.11 it can swallow a cancellation.
-            async with asyncio.timeout(_APPEND_TIMEOUT_S):
-                js = client.jetstream(timeout=None)
+            async with link.answer(_APPEND_TIMEOUT_S) as js:
                 return (await js.publish(subject, data, headers=headers)).seq
         except nats.errors.MaxPayloadError as error:
             raise TooLarge(f"{subject}: a message of {len(data)} bytes") from error
@@ -64,20 +54,21 @@ class NatsStore:
             if error.err_code in _WRONG_LAST_SEQUENCE:
                 raise WrongLastSequence(f"{subject}: {error.description}") from error
             raise Unknown(f"{subject}: {error}") from error
-        except _LOST as error:
-            raise self._lost(client, error) from error
+        except LOST as error:
+            raise self._lost(link, error) from error
 
     async def head(self, subject: str) -> Stored | None:
-        client = await self._connected()
+        link = await self._linked()
         try:
-            # Not a direct get: those may be answered by a replica that lags behind.
-            found = await client.jetstream(timeout=_READ_TIMEOUT_S).get_last_msg(self.stream, subject)
+            async with link.answer(_READ_TIMEOUT_S) as js:
+                # Not a direct get: those may be answered by a replica that lags behind.
+                found = await js.get_last_msg(self.stream, subject)
         except APIError as error:
             if error.err_code == _NO_MESSAGE:
                 return None
             raise Unknown(f"{subject}: {error}") from error
-        except _LOST as error:
-            raise self._lost(client, error) from error
+        except LOST as error:
+            raise self._lost(link, error) from error
         assert found.seq is not None
         assert found.time is not None
         return Stored(found.seq, found.data or b"", int(found.time.timestamp() * 1000))
@@ -109,18 +100,18 @@ class NatsStore:
 
     async def close(self) -> None:
         """Lets the connection go; what was in flight is unknown to its callers."""
-        if self._client is not None:
-            self._part(self._client)
+        if self._link is not None:
+            self._part(self._link)
         await asyncio.gather(*self._parting)
 
     async def _consume(self, config: api.ConsumerConfig) -> AsyncGenerator[Msg, None]:
         """What a short-lived consumer has to give, without gaps. Raises Unknown when it stops giving."""
-        client = await self._connected()
+        link = await self._linked()
         config.ack_policy = api.AckPolicy.NONE
         config.mem_storage, config.num_replicas, config.inactive_threshold = True, 1, _CONSUMER_IDLE_S
         try:
-            js = client.jetstream(timeout=_READ_TIMEOUT_S)
-            info = await js.add_consumer(self.stream, config)
+            async with link.answer(_READ_TIMEOUT_S) as js:
+                info = await js.add_consumer(self.stream, config)
             subscription = await js.pull_subscribe_bind(info.name, self.stream)
             try:
                 given, pending = 0, info.num_pending or 0
@@ -135,43 +126,34 @@ class NatsStore:
                             raise Unknown(f"reading {self.stream}: a message was dropped on the way")
                         yield message
             finally:
-                if not client.is_closed:
+                if link.usable:
                     await subscription.unsubscribe()
         except APIError as error:
             raise Unknown(f"reading {self.stream}: {error}") from error
-        except _LOST as error:
-            raise self._lost(client, error) from error
+        except LOST as error:
+            raise self._lost(link, error) from error
 
-    async def _connected(self) -> Client:
-        async with self._connecting:
-            if self._client is None or self._client.is_closed:
+    async def _linked(self) -> Link:
+        async with self._linking:
+            if self._link is None or not self._link.usable:
                 try:
-                    self._client = await self._connect()
-                except _LOST as error:
+                    self._link = Link(await self._connect())
+                except LOST as error:
                     raise Unknown(f"no connection to the broker: {error!r}") from error
-            return self._client
+            return self._link
 
-    def _lost(self, client: Client, error: Exception) -> Unknown:
-        """A client that did not answer may be connected to nobody without knowing: it is not asked again."""
+    def _lost(self, link: Link, error: Exception) -> Unknown:
+        """A client that was not answered may be connected to nobody without knowing: it is not used again."""
         if not isinstance(error, NoStreamResponseError):
-            self._part(client)
+            self._part(link)
         return Unknown(f"{self.stream}: {error!r}")
 
-    def _part(self, client: Client) -> None:
-        if self._client is client:
-            self._client = None
-        if not client.is_closed:
-            task = asyncio.create_task(_close(client))
-            self._parting.add(task)
-            task.add_done_callback(self._parting.discard)
-
-
-async def _close(client: Client) -> None:
-    try:
-        async with asyncio.timeout(_CLOSE_TIMEOUT_S):
-            await client.close()
-    except _LOST as error:
-        log.info("connection left open", event_type="broker_close_failed", error=repr(error))
+    def _part(self, link: Link) -> None:
+        if self._link is link:
+            self._link = None
+        parting = link.abandon()
+        self._parting.add(parting)
+        parting.add_done_callback(self._parting.discard)
 
 
 def _stored(message: Msg) -> Stored:
