@@ -53,6 +53,7 @@ def shared(
 COMMANDS: Final = {
     "up": "majlis.cli.up",
     "down": "majlis.cli.up",
+    "demo": "majlis.cli.demo.command",
     "doctor": "majlis.cli.doctor",
     "config": "majlis.cli.config",
     "scenario": "majlis.cli.games",
@@ -63,6 +64,7 @@ COMMANDS: Final = {
     "replay": "majlis.cli.replay",
     "verify": "majlis.cli.evidence",
     "export": "majlis.cli.evidence",
+    "bench": "majlis.cli.bench",
 }
 """The module of each command. It has `register(app)`, and is imported only when it is needed: starting is most of what a
 short command costs."""

@@ -61,7 +61,8 @@ def export(
 
 
 def export_to(what: str, output: Path, *, as_json: bool) -> None:
-    size, key = run(_export(what, output))
+    size, key = run(export_quietly(what, output))
+    note(f"verify it anywhere: majlis verify {output} --public-key {key.hex()}")
     show_facts({"file": str(output), "bytes": size, "public_key": key.hex()}, as_json=as_json)
 
 
@@ -77,7 +78,7 @@ async def verify_in_archive(what: str) -> dict[str, Any]:
 
 async def _stream_verdict(request: archive_pb2.VerifyRequest) -> dict[str, Any]:
     async with channel("archive") as opened:
-        with Progress(console=err, transient=True) as progress:
+        with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
             task = progress.add_task("verifying", total=None)
             async for told in ArchiveStub(opened).Verify(request, metadata=token()):
                 progress.update(task, completed=told.matches, total=told.of_matches or None)
@@ -95,7 +96,7 @@ async def _stream_verdict(request: archive_pb2.VerifyRequest) -> dict[str, Any]:
 
 def _verify_file(name: str, given_key: str) -> dict[str, Any]:
     data, key = read_file(name), _public_key(given_key)
-    with Progress(console=err, transient=True) as progress:
+    with Progress(console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("verifying", total=None)
         for verdict in verifying_archive_file(data, key):
             progress.update(task, completed=verdict.matches, total=verdict.of_matches or None)
@@ -123,7 +124,8 @@ def _public_key(given: str) -> Ed25519PublicKey:
         ) from None
 
 
-async def _export(what: str, output: Path) -> tuple[int, bytes]:
+async def export_quietly(what: str, output: Path) -> tuple[int, bytes]:
+    """Writes the archive file of a match or tournament; returns its size and the archive's public key."""
     try:
         return await _stream_export(archive_pb2.ExportRequest(match_id=what), output)
     except Ending as ending:
@@ -150,5 +152,4 @@ async def _stream_export(request: archive_pb2.ExportRequest, output: Path) -> tu
             raise usage(f"{output} cannot be written: {error.strerror}") from None
         finally:
             temporary.unlink(missing_ok=True)
-    note(f"verify it anywhere: majlis verify {output} --public-key {key.public_key.hex()}")
     return size, key.public_key

@@ -35,7 +35,7 @@ def create(
     name: Annotated[str, typer.Argument(help="What it is called.")],
     game: Annotated[str, typer.Option(help="The game's key.")] = "sounding",
     rounds: Annotated[int, typer.Option(min=1, max=99)] = 5,
-    pod: Annotated[int, typer.Option(min=2, max=32, help="Seats at each table.")] = 4,
+    pod_size: Annotated[int, typer.Option(min=2, max=32, help="Seats at each table.")] = 4,
     max_entrants: Annotated[int, typer.Option(min=0, help="0: no limit.")] = 0,
     no_show: Annotated[
         str, typer.Option(help="Who does not come: computer (plays the seat) or forfeit.")
@@ -58,7 +58,7 @@ def create(
         game=game,
         options=parse_options(option),
         rounds=rounds,
-        pod_size=pod,
+        pod_size=pod_size,
         max_entrants=max_entrants,
         no_show=NO_SHOW[no_show],
         seating_timeout_ms=seating_s * 1000,
@@ -72,7 +72,7 @@ def create(
 @commands.command("register")
 def enter(
     tournament_id: TournamentId,
-    name: Annotated[str, typer.Option(help="The entrant's name.")],
+    name: Annotated[str, typer.Option(help="The entrant's name; default for computers: Computer.")] = "",
     computers: Annotated[
         int, typer.Option(min=0, help="Enter so many computers, named NAME 1, NAME 2 …")
     ] = 0,
@@ -80,7 +80,9 @@ def enter(
     as_json: Json = False,
 ) -> None:
     """Enter a person (as a guest of that name) or computers."""
-    request = lobby_pb2.RegisterRequest(tournament_id=tournament_id, name=name)
+    if not name and not computers:
+        raise usage("say who enters: --name NAME, or --computers N")
+    request = lobby_pb2.RegisterRequest(tournament_id=tournament_id, name=name or "Computer")
     if computers:
         request.controller = match_pb2.CONTROLLER_COMPUTER
         request.level = LEVELS[level]

@@ -39,14 +39,14 @@ async def register(request: lobby_pb2.RegisterRequest, guest: str = "") -> tuple
         return list(registered.entrant_ids), player_token
 
 
-async def direct(tournament_id: str, command: tournament_pb2.TournamentCommand, command_id: str = "") -> int:
-    """The number of the entry. Repeated while the lobby is away: the command id makes that safe."""
+async def direct(tournament_id: str, command: tournament_pb2.TournamentCommand, for_s: float = 5.0) -> int:
+    """The number of the entry. Repeated while the lobby is away, at most so long: the command id makes that safe."""
     request = lobby_pb2.DirectTournamentRequest(
-        tournament_id=tournament_id, command_id=command_id or secrets.token_hex(8), command=command
+        tournament_id=tournament_id, command_id=secrets.token_hex(8), command=command
     )
     async with channel("lobby") as opened:
         lobby = LobbyStub(opened)
-        answer = await persist(lambda: lobby.Direct(request, metadata=token("director")), for_s=5)
+        answer = await persist(lambda: lobby.Direct(request, metadata=token("director")), for_s=for_s)
         return answer.entry
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from google.protobuf.json_format import MessageToDict
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from majlis.cli.output import err, print_json
+from majlis.cli.output import err, note, print_json
 from majlis.cli.texts import halves, words
 from majlis.cli.tournament.calls import ENDED
 from majlis.v1 import lobby_pb2, tournament_pb2
@@ -87,7 +87,7 @@ def follower(*, as_json: bool) -> Callable[[lobby_pb2.TournamentSummary], None]:
 
 
 class Bar:
-    """A progress bar on stderr, in decided pods."""
+    """A progress bar on stderr, in decided pods; where stderr is no terminal, a line for each round."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -97,21 +97,23 @@ class Bar:
             TextColumn("matches"),
             TimeElapsedColumn(),
             console=err,
+            disable=not err.is_terminal,
         )
         self._task = self._progress.add_task("waiting", total=None)
+        self._told = ""
 
     def __call__(self, summary: lobby_pb2.TournamentSummary) -> None:
         self._progress.start()
         stage = words(tournament_pb2.TournamentStage.Name(summary.stage), "TOURNAMENT_STAGE_")
         where = f"round {summary.round} of {summary.setup.rounds}" if summary.round else stage
+        where = stage if summary.stage in ENDED else "paused" if summary.paused else where
+        if where != self._told and not err.is_terminal:
+            note(f"{where}: {summary.pods_decided} of {expected_pods(summary)} matches")
+        self._told = where
         self._progress.update(
-            self._task,
-            description="paused" if summary.paused else where,
-            completed=summary.pods_decided,
-            total=expected_pods(summary),
+            self._task, description=where, completed=summary.pods_decided, total=expected_pods(summary)
         )
         if summary.stage in ENDED:
-            self._progress.update(self._task, description=stage)
             self.close()
 
     def close(self) -> None:
