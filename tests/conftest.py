@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from tests.support.nats import Server, single_server
+from tests.support.nats import Cluster, Server, cluster, single_server
 from tests.support.postgres import PostgresServer, postgres_server
 
 
@@ -16,6 +17,24 @@ async def nats_server(tmp_path: Path) -> AsyncIterator[Server]:
     """A private nats-server with an empty JetStream, for this test only (starts in some 50 ms)."""
     async with single_server(tmp_path / "nats") as server:
         yield server
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_nats(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+    """The nats-server of this run, for tests that leave it running and keep to subjects of their own."""
+    async with single_server(tmp_path_factory.mktemp("nats")) as server:
+        yield server
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cluster]:
+    """The three-node cluster of this run, for tests that keep to subjects of their own.
+
+    A test that stops a node starts it again, and is marked `asyncio(loop_scope="session")`: the processes belong to
+    that loop.
+    """
+    async with cluster(tmp_path_factory.mktemp("cluster")) as nodes:
+        yield nodes
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ from typing import Final
 
 import nats.errors
 from nats.aio.msg import Msg
-from nats.js import api
-from nats.js.errors import APIError, NoStreamResponseError
+from nats.js import JetStreamContext, api
+from nats.js.errors import APIError, NoStreamResponseError, ServiceUnavailableError
 
 from .nats_link import LOST, Connect, Link
 from .store import Stored, TooLarge, Unknown, WrongLastSequence
@@ -24,6 +24,7 @@ _NO_MESSAGE: Final = 10037
 _APPEND_TIMEOUT_S: Final = 2.0
 _READ_TIMEOUT_S: Final = 3.0
 _PAGE: Final = 256
+_UNTIL_KNOWN_S: Final = (0.005, 0.02, 0.1)
 _CONSUMER_IDLE_S: Final = 30.0
 """The server forgets a reading consumer that nobody has asked for so long."""
 
@@ -116,8 +117,7 @@ class NatsStore:
             try:
                 given, pending = 0, info.num_pending or 0
                 while pending:
-                    # Never more than there is: the server would wait for the rest until the time is over.
-                    page = await subscription.fetch(min(_PAGE, pending), timeout=_READ_TIMEOUT_S)
+                    page = await _fetch(subscription, pending)
                     if not page:
                         raise Unknown(f"reading {self.stream}: the consumer is gone")
                     for message in page:
@@ -154,6 +154,17 @@ class NatsStore:
         parting = link.abandon()
         self._parting.add(parting)
         parting.add_done_callback(self._parting.discard)
+
+
+async def _fetch(subscription: JetStreamContext.PullSubscription, pending: int) -> list[Msg]:
+    # A consumer that was just made on another node of a cluster may not be known on ours yet.
+    for pause_s in _UNTIL_KNOWN_S:
+        try:
+            # Never more than there is: the server would wait for the rest until the time is over.
+            return await subscription.fetch(min(_PAGE, pending), timeout=_READ_TIMEOUT_S)
+        except ServiceUnavailableError:
+            await asyncio.sleep(pause_s)
+    raise Unknown("the consumer is gone")
 
 
 def _stored(message: Msg) -> Stored:
