@@ -100,7 +100,7 @@ class Players:
         self.tally.unanswered = sum(1 for sent in waiting if not sent.accepted)
         self.tally.unseen = sum(1 for sent in waiting if sent.accepted)
         self.tally.seconds = time.perf_counter() - self._began
-        self.tally.latencies = self.latencies.encoded() if len(self.latencies) else ""
+        self.tally.latencies = self.latencies.counts
         return self.tally
 
     async def settled(self, timeout_s: float) -> bool:

@@ -33,8 +33,8 @@ class Tally(Struct):
     ended: int = 0
     breaks: int = 0
     seconds: float = 0.0
-    latencies: str = ""
-    """From sending to all seats' views, as `Latencies.encoded`."""
+    latencies: dict[int, int] = field(default_factory=dict)
+    """From sending to all seats' views, as `Latencies.counts`."""
 
     def refuse(self, code: str) -> None:
         """Counts one rejection."""
@@ -50,8 +50,7 @@ def added(tallies: Iterable[Tally]) -> tuple[Tally, Latencies]:
         for code, count in tally.rejected.items():
             total.rejected[code] = total.rejected.get(code, 0) + count
         total.seconds = max(total.seconds, tally.seconds)
-        if tally.latencies:
-            latencies.add_encoded(tally.latencies)
+        latencies.add_counts(tally.latencies)
     return total, latencies
 
 
