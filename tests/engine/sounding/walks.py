@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -56,10 +56,17 @@ def moves(walk: Walk, limit: int = 100_000) -> Iterator[Move]:
         if deadline is None:
             return
         seat = stream.choose(deadline.seats)
-        command = stream.choose(tuple(GAME.legal(state, seat)))
+        command = chosen(tuple(GAME.legal(state, seat)), stream)
         events = GAME.decide(state, seat, command, OBSERVED)
         yield Move(state, seat, command, events)
         state = events.state
+
+
+def chosen(legal: Sequence[Command], stream: Stream) -> Command:
+    """First a kind of command, then one of that kind: so that drawing is as likely as taking."""
+    kinds = sorted({type(command).__name__ for command in legal})
+    kind = stream.choose(kinds)
+    return stream.choose([command for command in legal if type(command).__name__ == kind])
 
 
 def played(walk: Walk, limit: int) -> State:

@@ -24,7 +24,7 @@ from majlis.engine.games.sounding.position import (
     row_texts,
 )
 from majlis.engine.games.sounding.scoring import places
-from majlis.engine.games.sounding.state import CELLS, OFFSET, OVER, State
+from majlis.engine.games.sounding.state import CELLS, COLUMNS, OFFSET, OVER, State
 from majlis.engine.games.sounding.view import private_view, public_view
 from majlis.engine.vocabulary.entry import Command, Event
 from majlis.engine.vocabulary.sounding import SoundingView
@@ -153,7 +153,7 @@ def _views(state: State, expected: Mapping[Any, Mapping[str, Any]]) -> list[str]
 
 def _view_field(view: Any, name: str) -> str:
     if isinstance(view, SoundingView) and name == "grids":
-        return " ".join([_seen(cell) for grid in view.grids for cell in grid.cells])
+        return _plain([seen_grid(grid.cells) for grid in view.grids])
     value = getattr(view, name)
     if name == "discard_pile":
         return cards_text(value)
@@ -162,8 +162,12 @@ def _view_field(view: Any, name: str) -> str:
     return _plain(value)
 
 
-def _seen(cell: int) -> str:
-    return {254: "-", 255: "?"}.get(cell, str(cell - OFFSET))
+def seen_grid(cells: bytes) -> str:
+    """A grid of a view as text: 5, ? face down, - swallowed."""
+    rows = [cells[row : row + COLUMNS] for row in range(0, len(cells), COLUMNS)]
+    return " / ".join(
+        [" ".join([{254: "-", 255: "?"}.get(cell, str(cell - OFFSET)) for cell in row]) for row in rows]
+    )
 
 
 _SEVERAL: Final[dict[str, Callable[[State, Any], list[str]]]] = {
@@ -204,5 +208,5 @@ def _event_field(event: Event, field: str) -> str:
     if field == "cell":
         return cell_name(value)
     if field == "cells":
-        return " ".join(map(_seen, value))
+        return _plain(seen_grid(value))
     return cards_text(value) if isinstance(value, bytes) else _plain(value)
