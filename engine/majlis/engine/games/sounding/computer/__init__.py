@@ -22,7 +22,6 @@ from majlis.engine.vocabulary.sounding import (
     SoundingDraw,
     SoundingFlip,
     SoundingHappening,
-    SoundingHappeningKind,
     SoundingPhase,
     SoundingPlace,
     SoundingPrivateView,
@@ -30,6 +29,7 @@ from majlis.engine.vocabulary.sounding import (
     SoundingThrowAndFlip,
     SoundingView,
 )
+from majlis.engine.vocabulary.sounding import SoundingHappeningKind as Kind
 from majlis.engine.vocabulary.view import Happening, MatchView, SeatPrivateView
 
 PATIENCE: Final = 12
@@ -118,19 +118,31 @@ def _command(view: SoundingView, options: Options, scored: Scored) -> Command:
 
 def is_stalling(history: Sequence[Happening], seats: int) -> bool:
     """Whether nothing has been revealed at the table for PATIENCE turns of each seat."""
+    limit = PATIENCE * seats
+    turns = 0
+    for told in reversed(history):
+        if isinstance(told, SoundingHappening):
+            if told.kind in (Kind.FLIPPED, Kind.DEALT):
+                return False
+            turns += told.kind is Kind.PLACED
+            if turns >= limit:
+                return turns_since_reveal(history) >= limit
+    return False
+
+
+def turns_since_reveal(history: Sequence[Happening]) -> int:
+    """Turns at the table since a card was last revealed: a placement reveals where nothing had been shown before."""
     shown: set[tuple[int | None, int | None]] = set()
     turns = 0
     for told in history:
         if not isinstance(told, SoundingHappening):
             continue
         where = (told.seat, told.cell)
-        if told.kind is SoundingHappeningKind.DEALT:
+        if told.kind is Kind.DEALT:
             shown, turns = set(), 0
-        elif told.kind is SoundingHappeningKind.FLIPPED or (
-            told.kind is SoundingHappeningKind.PLACED and where not in shown
-        ):
+        elif told.kind is Kind.FLIPPED or (told.kind is Kind.PLACED and where not in shown):
             shown.add(where)
             turns = 0
-        elif told.kind is SoundingHappeningKind.PLACED:
+        elif told.kind is Kind.PLACED:
             turns += 1
-    return turns >= PATIENCE * seats
+    return turns

@@ -67,6 +67,7 @@ class Appraisal:
         hidden = [grid.count(HIDDEN) for grid in self.grids]
         self.turns = 0 if view.closer is not None else min(hidden)
         self._columns: dict[bytes, float] = {}
+        self._thirds: dict[bytes, list[float]] = {}
         self._risks: dict[int, float] = {}
 
     def _unseen(self, view: SoundingView, drawn: int | None) -> list[float]:
@@ -104,9 +105,21 @@ class Appraisal:
     def gains(self, grid: bytes, cell: int) -> list[float]:
         """Points saved by having each of the 15 cards in that cell."""
         column, row = grid[cell % COLUMNS :: COLUMNS], cell // COLUMNS
-        above, below_it = column[:row], column[row + 1 :]
         before = self.column(column)
-        return [before - self.column(above + ONE[card] + below_it) for card in range(VALUES)]
+        return [before - after for after in self._with_each(column[:row] + column[row + 1 :])]
+
+    def _with_each(self, two: bytes) -> list[float]:
+        """What a column of these two cells and each of the 15 cards will count."""
+        known = self._thirds.get(two)
+        if known is None:
+            points, hidden, pair = _SHAPES[two]
+            rest = points + hidden * self.mean
+            known = [rest + card - OFFSET for card in range(VALUES)]
+            for card in range(VALUES) if pair is not None else two:
+                if card < VALUES:
+                    known[card] = self.column(two + ONE[card])
+            self._thirds[two] = known
+        return known
 
     # --- closing ---
 
