@@ -19,8 +19,6 @@ from majlis.engine.games.sounding.position import is_conserved, position
 from majlis.engine.games.sounding.rules import decide
 from majlis.engine.games.sounding.scoring import places
 from majlis.engine.games.sounding.state import (
-    CELLS,
-    DECK,
     DRAWN,
     INITIAL_FLIPS,
     NOT_STARTED,
@@ -53,8 +51,6 @@ class Sounding:
 
     def check_setup(self, seats: int, options: Options) -> None:
         """SND-O1."""
-        if CELLS * options.max_seats >= len(DECK):
-            raise AssertionError("the bounds of max_seats leave a card for the discard pile")
         if not 2 <= seats <= options.max_seats:
             raise Rejected(
                 RejectionCode.BAD_SEATS,

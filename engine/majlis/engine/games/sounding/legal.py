@@ -78,7 +78,10 @@ def is_stalled(state: State, seat: int) -> bool:
 
 def flippable(state: State, seat: int) -> int:
     """Cells that may be flipped, by the turn's owner with or without a drawn card in hand (SND-9, SND-10)."""
-    hidden = _MASKS[state.grids[seat].translate(_KINDS)][0]
+    return _flippable(state, _MASKS[state.grids[seat].translate(_KINDS)][0])
+
+
+def _flippable(state: State, hidden: int) -> int:
     if hidden & (hidden - 1) == 0 and state.phase is TURN and state.closer is None:
         # The last hidden cell: a mere flip of it closes the deal, where that is allowed (SND-O18).
         return hidden if state.frame.options.close_by_flip == "yes" else 0
@@ -87,12 +90,14 @@ def flippable(state: State, seat: int) -> int:
 
 def placeable(state: State, seat: int) -> int:
     """Cells in which the turn's owner may place a card (SND-8, SND-9, SND-O6, SND-O12)."""
+    return _placeable(state, seat, _MASKS[state.grids[seat].translate(_KINDS)][1])
+
+
+def _placeable(state: State, seat: int, present: int) -> int:
     options = state.frame.options
     if options.stall_limit and is_stalled(state, seat):
         return 0
-    if options.place_in_swallowed == "yes":
-        return ALL_CELLS
-    return _MASKS[state.grids[seat].translate(_KINDS)][1]
+    return ALL_CELLS if options.place_in_swallowed == "yes" else present
 
 
 def takeable(state: State, seat: int) -> int:
@@ -117,18 +122,38 @@ def waiting(state: State) -> tuple[int, ...]:
 def legal(state: State, seat: int) -> Iterable[Command]:
     """Every command that would be accepted from this seat now."""
     phase = state.phase
-    if seat == state.turn:
-        if phase is TURN:
-            return _of_a_turn(state, seat)
-        if phase is DRAWN:
-            return PLACES[placeable(state, seat)] + THROWS[flippable(state, seat)]
-        if phase is TAKEN:
-            return PLACES[placeable(state, seat)] + (UNDO if may_undo(state) else ())
-    return CHOICES if phase is INITIAL_FLIPS and seat in waiting(state) else ()
+    if seat != state.turn:
+        return CHOICES if phase is INITIAL_FLIPS and seat in waiting(state) else ()
+    if phase is INITIAL_FLIPS:
+        return CHOICES
+    hidden, present = _MASKS[state.grids[seat].translate(_KINDS)]
+    place = _placeable(state, seat, present)
+    if phase is TURN:
+        take = place if state.discard else 0
+        return _TURNS[state.frame.options.undo_take == "once", take, _flippable(state, hidden)]
+    if phase is DRAWN:
+        return _DRAWN[place, hidden]
+    return PLACES[place] + (UNDO if may_undo(state) else ())
 
 
-def _of_a_turn(state: State, seat: int) -> tuple[Command, ...]:
-    take = takeable(state, seat)
-    if state.frame.options.undo_take == "once":
-        return (TAKE if take else ()) + DRAWS + FLIPS[flippable(state, seat)]
-    return TAKES[take] + DRAWS + FLIPS[flippable(state, seat)]
+class _Turns(dict[tuple[bool, int, int], tuple[Command, ...]]):
+    """(taking is a move of its own, cells to take to, cells to flip) -> the commands of a turn."""
+
+    def __missing__(self, key: tuple[bool, int, int]) -> tuple[Command, ...]:
+        in_two_moves, take, flip = key
+        takes = TAKES[take] if not in_two_moves else TAKE if take else ()
+        self[key] = takes + DRAWS + FLIPS[flip]
+        return self[key]
+
+
+class _Drawn(dict[tuple[int, int], tuple[Command, ...]]):
+    """(Cells to place in, cells to flip) -> the commands with a drawn card in hand."""
+
+    def __missing__(self, key: tuple[int, int]) -> tuple[Command, ...]:
+        place, flip = key
+        self[key] = PLACES[place] + THROWS[flip]
+        return self[key]
+
+
+_TURNS: Final = _Turns()
+_DRAWN: Final = _Drawn()

@@ -45,7 +45,6 @@ from majlis.engine.vocabulary.sounding import (
     SoundingDraw,
     SoundingFlip,
     SoundingInitialChosen,
-    SoundingPhase,
     SoundingPlace,
     SoundingTakeDiscard,
     SoundingTakeUndone,
@@ -77,10 +76,8 @@ def decide(state: State, seat: int, command: Command) -> Emitter[State]:
     return emit
 
 
-def _require(state: State, *phases: SoundingPhase) -> None:
-    if state.phase not in phases:
-        asked = _ASKED[state.phase]
-        raise Rejected(RejectionCode.WRONG_PHASE, "that is not what is to be decided now", asked)
+def _refuse_phase(state: State) -> NoReturn:
+    raise Rejected(RejectionCode.WRONG_PHASE, "that is not what is to be decided now", _ASKED[state.phase])
 
 
 def _illegal(detail: str, remedy: str) -> NoReturn:
@@ -94,7 +91,8 @@ def _require_cell(cell: int) -> None:
 
 def _choose_initial(emit: Emitter[State], state: State, seat: int, command: SoundingChooseInitial) -> None:
     """SND-5, SND-O2: hidden until the last seat has chosen, or turned over at once, seat by seat."""
-    _require(state, INITIAL_FLIPS)
+    if state.phase is not INITIAL_FLIPS:
+        _refuse_phase(state)
     first, second = command.first, command.second
     _require_cell(first)
     _require_cell(second)
@@ -119,7 +117,8 @@ def _emit_flips(emit: Emitter[State], seat: int, mask: int) -> None:
 
 def _draw(emit: Emitter[State], state: State, seat: int, _command: SoundingDraw) -> None:
     """SND-7b, and SND-14: an empty draw pile is filled from the discard pile (SND-O5)."""
-    _require(state, TURN)
+    if state.phase is not TURN:
+        _refuse_phase(state)
     options = state.frame.options
     if not state.stock:
         _emit_reshuffle(emit)
@@ -140,7 +139,8 @@ def _emit_reshuffle(emit: Emitter[State]) -> None:
 
 def _take_discard(emit: Emitter[State], state: State, seat: int, command: SoundingTakeDiscard) -> None:
     """SND-7a, SND-8: taken and placed at once, or (SND-O13) held until placed or put back."""
-    _require(state, TURN)
+    if state.phase is not TURN:
+        _refuse_phase(state)
     mask = takeable(state, seat)
     cell = command.cell
     two_steps = state.frame.options.undo_take == "once"
@@ -163,7 +163,8 @@ def _take_discard(emit: Emitter[State], state: State, seat: int, command: Soundi
 
 def _undo_take(emit: Emitter[State], state: State, seat: int, _command: SoundingUndoTake) -> None:
     """SND-O13."""
-    _require(state, TAKEN)
+    if state.phase is not TAKEN:
+        _refuse_phase(state)
     card = state.in_hand
     if card is None or not may_undo(state):
         _illegal("a taken card goes back only once a turn", "Place it in a cell.")
@@ -172,7 +173,8 @@ def _undo_take(emit: Emitter[State], state: State, seat: int, _command: Sounding
 
 def _place(emit: Emitter[State], state: State, seat: int, command: SoundingPlace) -> None:
     """SND-9 (b1); SND-8 where the taken card is in hand."""
-    _require(state, DRAWN, TAKEN)
+    if state.phase is not DRAWN and state.phase is not TAKEN:
+        _refuse_phase(state)
     cell, card = command.cell, state.in_hand
     _require_cell(cell)
     if card is None or not placeable(state, seat) >> cell & 1:
@@ -202,7 +204,8 @@ def _emit_placed(emit: Emitter[State], seat: int, cell: int, card: int, *, from_
 
 def _throw_and_flip(emit: Emitter[State], state: State, seat: int, command: SoundingThrowAndFlip) -> None:
     """SND-9 (b2)."""
-    _require(state, DRAWN)
+    if state.phase is not DRAWN:
+        _refuse_phase(state)
     card = _flipped(state, seat, command.cell)
     if state.in_hand is not None:
         emit(SoundingCardThrown(seat=seat, card=state.in_hand - OFFSET))
@@ -212,7 +215,8 @@ def _throw_and_flip(emit: Emitter[State], state: State, seat: int, command: Soun
 
 def _flip(emit: Emitter[State], state: State, seat: int, command: SoundingFlip) -> None:
     """SND-7c, SND-10."""
-    _require(state, TURN)
+    if state.phase is not TURN:
+        _refuse_phase(state)
     card = _flipped(state, seat, command.cell)
     emit(SoundingCellFlipped(seat=seat, cell=command.cell, card=card - OFFSET))
     _emit_turned_up(emit, seat, command.cell, covers=False)
