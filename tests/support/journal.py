@@ -149,6 +149,14 @@ async def running(shard: Shard) -> AsyncIterator[asyncio.Task[None]]:
             await task
 
 
+async def a_former_owner(store: Store, clock: ManualClock, *entries: bytes, epoch: int = 1) -> None:
+    """Opens the shard, stores the entries, and is gone."""
+    shard = await opened(store, clock, epoch=epoch)
+    async with running(shard):
+        for entry in entries:
+            await shard.stored(entry)
+
+
 async def ticks(count: int = 20) -> None:
     """Lets everybody run for a while."""
     for _ in range(count):
