@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -111,6 +112,23 @@ async def test_writers_that_read_first_wait_for_each_other(engine: AsyncEngine) 
 
     await asyncio.gather(*(one_more(number) for number in range(5)))
     assert sorted(row[2] for row in await all_players(engine)) == [1, 2, 3, 4, 5]  # type: ignore[type-var]
+
+
+async def test_a_writer_that_is_cancelled_at_any_point_leaves_no_lock(engine: AsyncEngine) -> None:
+    async def busy() -> None:
+        for number in range(1000):
+            async with writing(engine) as connection:
+                await connection.scalar(select(func.count()).select_from(players))
+                await upsert(connection, players, [{"game": "sounding", "player": "a", "matches": number}])
+
+    chance = random.Random(1)
+    for _ in range(40):
+        task = asyncio.create_task(busy())
+        await asyncio.sleep(chance.uniform(0, 0.01))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        async with asyncio.timeout(5), writing(engine) as connection:
+            await upsert(connection, players, [{"game": "sounding", "player": "b", "matches": 0}])
 
 
 async def test_a_reader_sees_one_state_and_never_waits_for_a_writer(engine: AsyncEngine) -> None:

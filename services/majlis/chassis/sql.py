@@ -61,6 +61,7 @@ def open_engine(url: str) -> AsyncEngine:
         engine = create_async_engine(address, connect_args={"timeout": BUSY_TIMEOUT_S})
         event.listen(engine.sync_engine, "connect", _set_up_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
+        event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
         return engine
     if address.drivername == "postgresql+asyncpg":
         return create_async_engine(address, pool_pre_ping=True)
@@ -151,3 +152,8 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     immediate = connection.get_execution_options().get("writing")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+def _roll_back_sqlite(connection: Any, _record: Any, _error: BaseException | None) -> None:
+    # Of a caller that was cancelled: closing alone would keep the write lock until the last cursor is collected.
+    connection.rollback()
