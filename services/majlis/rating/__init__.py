@@ -1,0 +1,1 @@
+"""The rating service: folds results into one ladder per game."""
