@@ -44,6 +44,8 @@ def answer(request: ComputerRequest) -> bytes:
         history = [decode_happening(stored) for stored in request.history]
     except Unreadable as unreadable:
         raise _malformed(str(unreadable)) from None
+    if public.game_view is None or private.game_view is None:
+        raise _malformed("the game's view is missing")
     if request.seat not in public.waiting_for or private.seat != request.seat:
         raise _malformed(f"the view does not wait for seat {request.seat}")
     options = complete(defaults, request.options)
