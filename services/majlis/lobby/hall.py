@@ -13,11 +13,17 @@ from typing import Final
 import structlog
 
 from majlis.chassis.journal.shard import Shard
+from majlis.chassis.journal.store import TooLarge
 from majlis.engine.decider import Rejected
-from majlis.engine.tournament import Act, TournamentState, accepted_before, apply, transact
+from majlis.engine.tournament import Act, Step, TournamentState, accepted_before, apply, transact
 from majlis.engine.vocabulary.entry import Batch
 from majlis.engine.vocabulary.rejection import RejectionCode
-from majlis.engine.vocabulary.tournament import TournamentEntry, TournamentPaused, TournamentResumed
+from majlis.engine.vocabulary.tournament import (
+    PairRound,
+    TournamentEntry,
+    TournamentPaused,
+    TournamentResumed,
+)
 from majlis.engine.vocabulary.wire import decode_tournament_entry
 
 log = structlog.get_logger(__name__)
@@ -69,16 +75,14 @@ class Hall:
         """Decides a command; returns its entry's number once it is stored. Raises Rejected, also only then."""
         shard = self._owned()
         try:
-            state = self._decided.get(tournament_id)
-            number = accepted_before(state, act)
-            step = transact(state, act, tournament_id) if number is None else None
+            number = accepted_before(self._decided.get(tournament_id), act)
+            step = await self._transact(tournament_id, act) if number is None else None
         except Rejected:
             await self._all_stored(shard)
             raise
         if step is None:
             await self._all_stored(shard)
             return number or 0
-        self._decided[tournament_id] = step.state
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
         def then(ok: bool) -> None:
@@ -88,15 +92,36 @@ class Hall:
             if not done.done():
                 done.set_result(ok)
 
-        shard.append(step.stored, then)
+        try:
+            shard.append(step.stored, then)
+        except TooLarge as error:
+            raise Rejected(
+                RejectionCode.TOO_LARGE, f"the entry does not fit into the log: {error}", "send less at once"
+            ) from error
+        self._decided[tournament_id] = step.state
         if not await done:
             raise _lost()
         return step.state.number
+
+    async def _transact(self, tournament_id: str, act: Act) -> Step:
+        """Decides on the newest state. Pairing takes its time, so it is done beside the loop, and again where the
+        tournament has changed meanwhile."""
+        while True:
+            state = self._decided.get(tournament_id)
+            if not isinstance(act.command, PairRound):
+                return transact(state, act, tournament_id)
+            step = await asyncio.to_thread(transact, state, act, tournament_id)
+            if self._decided.get(tournament_id) is state:
+                return step
 
     def _owned(self) -> Shard:
         if self.shard is None or self.shard.lost:
             raise _lost()
         return self.shard
+
+    async def settle(self) -> None:
+        """Returns when everything decided so far is stored. Raises Rejected(UNAVAILABLE)."""
+        await self._all_stored(self._owned())
 
     async def _all_stored(self, shard: Shard) -> None:
         """A refusal rests on what was decided before it: it is not told before that is stored."""
@@ -126,9 +151,9 @@ class Hall:
         """Entry and round in which it was last paused or resumed; (0, 0) where it never was."""
         return self._halts.get(tournament_id, (0, 0))
 
-    def is_taken(self, tournament_id: str) -> bool:
-        """Whether the id is in use, stored or not."""
-        return tournament_id in self._decided
+    def newest(self, tournament_id: str) -> TournamentState | None:
+        """As it was decided last, stored or not: to decide on, never to be shown."""
+        return self._decided.get(tournament_id)
 
     async def changed(self, tournament_id: str) -> None:
         """Returns after the tournament's next change."""

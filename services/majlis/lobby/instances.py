@@ -21,6 +21,8 @@ from majlis.v1 import table_pb2
 from majlis.v1.table_pb2_grpc import TableStub
 
 CALL_S: Final = 5.0
+PASSING: Final = frozenset({RejectionCode.UNAVAILABLE, RejectionCode.DRAINING, RejectionCode.MOVED})
+"""Refusals that say nothing about the request: the same one may be accepted in a moment."""
 Answer = TypeVar("Answer")
 
 

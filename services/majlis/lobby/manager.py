@@ -8,6 +8,7 @@ from what it is.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Iterable
 from typing import Final
 
@@ -19,6 +20,7 @@ from majlis.engine.tournament import Act, PodState, TournamentState
 from majlis.engine.vocabulary.entry import ActorKind, Command
 from majlis.engine.vocabulary.match import (
     Abort,
+    Adjudicate,
     ComputerLevel,
     Controller,
     OpenMatch,
@@ -27,17 +29,15 @@ from majlis.engine.vocabulary.match import (
     SeatSetup,
     SubstituteComputer,
 )
-from majlis.engine.vocabulary.rejection import RejectionCode
-from majlis.engine.vocabulary.tournament import PairRound, TournamentStage
+from majlis.engine.vocabulary.tournament import PairRound, PodStatus, TournamentStage
 
 from .hall import Hall
-from .instances import TableInstances
+from .instances import PASSING, TableInstances
 
 log = structlog.get_logger(__name__)
 
 AT_ONCE: Final = 16
 LOOK_AGAIN_S: Final = 0.5
-_PASSING: Final = frozenset({RejectionCode.UNAVAILABLE, RejectionCode.DRAINING, RejectionCode.MOVED})
 
 
 def lobby_act(command: object, command_id: str, now_ms: int) -> Act:
@@ -84,6 +84,9 @@ class Manager:
         self._shards = shards
         self._clock = clock
         self._wake = asyncio.Event()
+        self._busy: set[str] = set()
+        self._settled: dict[str, TournamentState] = {}
+        """The state for which everything was done."""
         self._done: set[tuple[str, str]] = set()
         """(match id, what): acts on matches that are known to have been carried out."""
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -92,23 +95,34 @@ class Manager:
         self._wake.set()
 
     async def run(self) -> None:
-        """Works for as long as the process lives; what fails is tried again."""
-        while True:
-            self._wake.clear()
-            for tournament_id in list(self._hall.stored):
-                try:
-                    await self.advance(tournament_id)
-                except Rejected as rejected:
-                    log.info(
-                        "tournament not brought forward",
-                        event_type="tournament_retry",
-                        tournament_id=tournament_id,
-                        why=str(rejected),
-                    )
-            try:
-                await asyncio.wait_for(self._wake.wait(), LOOK_AGAIN_S)
-            except TimeoutError:
-                continue
+        """Works for as long as the process lives: on each tournament by itself, so none waits for another's tables."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._wake.clear()
+                for tournament_id, state in self._hall.stored.items():
+                    if tournament_id not in self._busy and self._settled.get(tournament_id) is not state:
+                        self._busy.add(tournament_id)
+                        group.create_task(self._bring_forward(tournament_id))
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_AGAIN_S):
+                        await self._wake.wait()
+
+    async def _bring_forward(self, tournament_id: str) -> None:
+        """`advance`, which is tried again where it fails."""
+        state = self._hall.get(tournament_id)
+        try:
+            await self.advance(tournament_id)
+            self._settled[tournament_id] = state
+        except Rejected as rejected:
+            log.info(
+                "tournament not brought forward",
+                event_type="tournament_retry",
+                tournament_id=tournament_id,
+                why=str(rejected),
+            )
+            await self._clock.sleep(LOOK_AGAIN_S)
+        self._busy.discard(tournament_id)
+        self._wake.set()
 
     async def advance(self, tournament_id: str) -> None:
         """Does everything that is to be done for one tournament now. Raises Rejected."""
@@ -116,10 +130,20 @@ class Manager:
         if state.stage is TournamentStage.BETWEEN_ROUNDS and not state.paused:
             await self._pair(state)
             state = self._hall.get(tournament_id)
+        await _all(self._overrule(pod) for one in state.rounds for pod in one.pods)
         if state.stage is TournamentStage.ABORTED:
             await self._for_open_pods(state, "abort", Abort(reason="the tournament was aborted"))
         elif state.stage is TournamentStage.PLAYING:
             await self._play(state)
+
+    async def _overrule(self, pod: PodState) -> None:
+        """Ends a match whose pod the director has decided; most have ended by themselves, and say so."""
+        match_id = pod.pod.match_id
+        if pod.status is PodStatus.ADJUDICATED:
+            command = Adjudicate(places=pod.places, reason="the director has decided the pod")
+            await self._direct(match_id, "adjudicate", command)
+        elif pod.status is PodStatus.FORFEITED:
+            await self._direct(match_id, "abort", Abort(reason="the pod was forfeited"))
 
     async def _pair(self, state: TournamentState) -> None:
         number = state.round + 1
@@ -167,7 +191,7 @@ class Manager:
             try:
                 await self._instances.direct(match_id, what, command, "lobby")
             except Rejected as rejected:
-                if rejected.code in _PASSING:
+                if rejected.code in PASSING:
                     raise
                 log.info("a match refused", event_type="direct_refused", match_id=match_id, why=str(rejected))
         self._done.add((match_id, what))

@@ -13,11 +13,12 @@ _REFUSED: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 """Control, formatting (also those that turn the direction of writing), private, unassigned, line breaks."""
 
 
-def clean_name(name: str) -> str:
+def clean_name(name: str, longest: int = LONGEST) -> str:
     """The name in normal form (NFKC), single spaces. Raises Rejected(BAD_NAME)."""
-    cleaned = " ".join(unicodedata.normalize("NFKC", name).split())
-    if not 1 <= len(cleaned) <= LONGEST:
-        raise _bad(f"a name has 1 to {LONGEST} characters, this one {len(cleaned)}")
+    # No longer text is even looked at: normal form shortens what people write by far less than this.
+    cleaned = " ".join(unicodedata.normalize("NFKC", name).split()) if len(name) <= 4 * longest else name
+    if not 1 <= len(cleaned) <= longest:
+        raise _bad(f"a name has 1 to {longest} characters, this one {len(cleaned)}")
     if any(unicodedata.category(character) in _REFUSED for character in cleaned):
         raise _bad("the name holds characters that are not for reading")
     if not any(character.isalnum() for character in cleaned):

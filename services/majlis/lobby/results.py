@@ -6,7 +6,7 @@ the same result again is refused there: so a crash between the two loses nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
@@ -40,12 +40,9 @@ class ResultFold:
     name = "lobby"
     stream = RESULTS
 
-    def __init__(
-        self, hall: Hall, clock: Clock, crash_point: Callable[[str], None] = lambda name: None
-    ) -> None:
+    def __init__(self, hall: Hall, clock: Clock) -> None:
         self._hall = hall
         self._clock = clock
-        self._crash_point = crash_point
 
     async def apply(self, connection: AsyncConnection, messages: Sequence[Message]) -> None:
         """Books each result before the position moves past it."""
@@ -66,7 +63,6 @@ class ResultFold:
             else:
                 ended = update(tables).where(tables.c.match_id == result.match_id).values(state=ENDED)
                 await connection.execute(ended)
-        self._crash_point("booked")
 
     async def forget(self, connection: AsyncConnection) -> None:
         """Nothing: what was booked stands in the tournaments' log."""

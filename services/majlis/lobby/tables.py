@@ -21,8 +21,8 @@ from majlis.engine.vocabulary.match import ComputerLevel, Controller, OpenMatch,
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.engine.vocabulary.wire import decode_open_match, encode_open_match
 
-from .instances import TableInstances
-from .schema import FULL, OPENED, WAITING, seats, tables
+from .instances import PASSING, TableInstances
+from .schema import ENDED, FULL, OPENED, WAITING, seats, tables
 
 log = structlog.get_logger(__name__)
 
@@ -90,14 +90,23 @@ class CasualTables:
         async with writing(self._engine) as connection:
             await insert_new(connection, tables, [row])
             await insert_new(connection, seats, taken)
-            state = await connection.scalar(select(tables.c.state).where(tables.c.match_id == made))
-        if state == FULL:
+            found = (await connection.execute(select(tables).where(tables.c.match_id == made))).one()
+        if found.setup != row["setup"]:
+            raise Rejected(
+                RejectionCode.DUPLICATE_COMMAND,
+                f"request id {request_id[:64]!r} was used for another table",
+                "give every new table a request id of its own",
+            )
+        if found.state == FULL:
             await self._open_soon(made)
         return Place(made, free[0])
 
     async def join(self, player_id: str, wanted: str) -> Place:
         """Takes a free seat, or gives the one the player has. Raises Rejected."""
         async with writing(self._engine) as connection:
+            # Who joins at the same time waits here, and then sees the seat taken.
+            table = select(tables.c.match_id).where(tables.c.match_id == wanted)
+            await connection.execute(table.with_for_update())
             mine = await self._seat_of(connection, wanted, player_id)
             if mine is not None:
                 return Place(wanted, mine)
@@ -157,7 +166,7 @@ class CasualTables:
                 await self._open_match(wanted)
                 return
             except Rejected as rejected:
-                if rejected.code is not RejectionCode.UNAVAILABLE or self._clock.monotonic() > end:
+                if rejected.code not in PASSING or self._clock.monotonic() > end:
                     raise
             await asyncio.sleep(0.1)
 
@@ -172,10 +181,18 @@ class CasualTables:
             replace(seat, player_id=players[n]) if n in players else seat
             for n, seat in enumerate(setup.seats)
         )
-        await self._instances.open_match(wanted, replace(setup, seats=filled))
+        try:
+            await self._instances.open_match(wanted, replace(setup, seats=filled))
+        except Rejected as rejected:
+            if rejected.code not in PASSING:
+                await self._move_on(wanted, ENDED)
+            raise
+        await self._move_on(wanted, OPENED)
+
+    async def _move_on(self, wanted: str, state: str) -> None:
         async with writing(self._engine) as connection:
             this = (tables.c.match_id == wanted) & (tables.c.state == FULL)
-            await connection.execute(update(tables).where(this).values(state=OPENED))
+            await connection.execute(update(tables).where(this).values(state=state))
 
     async def _seat_of(self, connection: AsyncConnection, wanted: str, player_id: str) -> int | None:
         query = select(seats.c.seat).where(seats.c.match_id == wanted, seats.c.player_id == player_id)

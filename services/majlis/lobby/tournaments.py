@@ -9,19 +9,23 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from majlis.engine import options, registry
+from majlis.engine import match, options, registry
 from majlis.engine.decider import Rejected
 from majlis.engine.shuffle import SEED_BYTES
-from majlis.engine.tournament import TournamentState
+from majlis.engine.tournament import POD_SIZES, TournamentState
 from majlis.engine.unreadable import Unreadable
-from majlis.engine.vocabulary.match import ComputerLevel, Controller
+from majlis.engine.vocabulary.entry import ActorKind, Observed
+from majlis.engine.vocabulary.match import ComputerLevel, Controller, OpenMatch, SeatSetup
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.engine.vocabulary.tournament import Entrant, TournamentSetup
 from majlis.engine.vocabulary.wire import fill_tournament_setup, read_tournament_setup
 from majlis.v1 import lobby_pb2, tournament_pb2
 
+from .names import clean_name
+
 ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 REGISTER_AT_ONCE: Final = 2000
+LONGEST_NAME: Final = 64
 
 
 def read_setup(message: tournament_pb2.TournamentSetup) -> TournamentSetup:
@@ -34,21 +38,41 @@ def read_setup(message: tournament_pb2.TournamentSetup) -> TournamentSetup:
         raise Rejected(RejectionCode.MALFORMED, str(error), "set every field of the setup") from error
     game = registry.game(setup.game)
     version = setup.rules_version or max(game.rules_versions)
-    if version not in game.rules_versions:
-        raise Rejected(
-            RejectionCode.UNKNOWN_RULES_VERSION,
-            f"{setup.game} has no rules version {version}",
-            "choose 0: the newest",
-        )
-    chosen = options.complete(game.rules_versions[version], setup.options)
-    game.check_setup(setup.pod_size, chosen)
-    return replace(
+    setup = replace(
         setup,
+        name=clean_name(setup.name, LONGEST_NAME),
         rules_version=version,
         # The seed decides pairings and lots: nobody but the platform may know it beforehand.
         rng_seed=secrets.token_bytes(SEED_BYTES),
-        min_pod_size=_smallest_pod(setup, chosen),
     )
+    _try_match(setup)
+    chosen = options.complete(game.rules_versions[version], setup.options)
+    return replace(setup, min_pod_size=_smallest_pod(setup, chosen))
+
+
+def _try_match(setup: TournamentSetup) -> None:
+    """Opens a match of a full pod on paper. Raises Rejected: what no table would open is refused now, not in round 1."""
+    if setup.pod_size > POD_SIZES.stop:
+        raise Rejected(
+            RejectionCode.BAD_SEATS, f"pods of {setup.pod_size}", f"give at most {POD_SIZES.stop - 1}"
+        )
+    seat = SeatSetup(controller=Controller.COMPUTER, level=ComputerLevel.CLUB)
+    opening = OpenMatch(
+        game=setup.game,
+        rules_version=setup.rules_version,
+        options=setup.options,
+        seats=(seat,) * setup.pod_size,
+        server_seed=bytes(SEED_BYTES),
+        seating_timeout_ms=setup.seating_timeout_ms,
+        thinking_percent=setup.thinking_percent,
+    )
+    act = match.Act(ActorKind.LOBBY, None, "lobby", "try", 0, opening, Observed())
+    match.decide(None, act, "0-paper")
+
+
+def same_setup(existing: TournamentSetup, asked: TournamentSetup) -> bool:
+    """Whether both ask for the same tournament; each has a seed of its own."""
+    return replace(existing, rng_seed=b"") == replace(asked, rng_seed=b"")
 
 
 def _smallest_pod(setup: TournamentSetup, chosen: object) -> int:

@@ -7,9 +7,19 @@ from majlis.engine.tournament.decide import decide
 from majlis.engine.tournament.evolve import evolve
 from majlis.engine.tournament.history import SCHEMA, Step, accepted_before, apply, fold, transact
 from majlis.engine.tournament.standings import standings
-from majlis.engine.tournament.state import Act, EntrantState, PodState, RoundState, TournamentState
+from majlis.engine.tournament.state import (
+    ENTRANTS_MAX,
+    POD_SIZES,
+    Act,
+    EntrantState,
+    PodState,
+    RoundState,
+    TournamentState,
+)
 
 __all__ = [
+    "ENTRANTS_MAX",
+    "POD_SIZES",
     "SCHEMA",
     "Act",
     "EntrantState",

@@ -13,7 +13,7 @@ from majlis.engine.shuffle import SEED_BYTES
 from majlis.engine.tournament.emit import Emit
 from majlis.engine.tournament.pairing import pair
 from majlis.engine.tournament.results import adjudicate_pod, book_no_show, book_result, forfeit_entrant
-from majlis.engine.tournament.state import POD_SIZES, ROUNDS_MAX, Act, TournamentState
+from majlis.engine.tournament.state import ENTRANTS_MAX, POD_SIZES, ROUNDS_MAX, Act, TournamentState
 from majlis.engine.vocabulary.entry import ActorKind
 from majlis.engine.vocabulary.match import Controller
 from majlis.engine.vocabulary.rejection import RejectionCode as Code
@@ -116,11 +116,10 @@ def _register(emit: Emit, command: RegisterEntrant) -> None:
             f"{known.entrant.name!r} is registered already",
             "Nothing is left to do.",
         )
-    if state.setup.max_entrants and len(state.active) >= state.setup.max_entrants:
+    places = min(state.setup.max_entrants or ENTRANTS_MAX, ENTRANTS_MAX)
+    if len(state.active) >= places or (known is None and len(state.entrants) >= ENTRANTS_MAX):
         raise Rejected(
-            Code.TOURNAMENT_FULL,
-            f"all {state.setup.max_entrants} places are taken",
-            "Wait until somebody withdraws.",
+            Code.TOURNAMENT_FULL, f"all {places} places are taken", "Wait until somebody withdraws."
         )
     if known is not None:
         emit(EntrantReturned(entrant_id=entrant.entrant_id))

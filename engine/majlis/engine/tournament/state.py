@@ -21,6 +21,8 @@ from majlis.engine.vocabulary.tournament import (
 POD_SIZES: Final = range(2, 13)
 """How many entrants one match of a tournament may have."""
 ROUNDS_MAX: Final = 100
+ENTRANTS_MAX: Final = 2_500
+"""So that the final standings fit into one entry of the log, whatever the names."""
 REMEMBERED: Final = 32
 """Command ids kept of each director and player, for the friendly answer to a retry."""
 DEFAULT_BYE_PERCENT: Final = 50
