@@ -48,7 +48,7 @@ class Seen:
         self.rejected: Rejected | None = None
 
     def show(self, shown: Any) -> None:
-        self.versions.append(shown.versions[self.seat])
+        self.versions.append(shown.seen[self.seat].version)
 
     def lost(self, moved: Rejected) -> None:
         self.rejected = moved

@@ -140,13 +140,16 @@ class TableHost:
             raise answer.rejected
         return answer, state
 
-    def when_stored(self, match_id: str, then: Callable[[LiveMatch], None]) -> None:
-        """Calls `then` with the match when all that was decided for it is stored. Raises Rejected."""
+    def when_stored(self, match_id: str, then: Callable[[LiveMatch | None], None]) -> None:
+        """Calls `then` with the match when all that was decided for it is stored, with None when its shard was lost.
+
+        Raises Rejected.
+        """
         host = self.host_of(match_id)
         live = host.find(match_id)
         live.wake()
         assert host.shard is not None
-        host.shard.when_stored(lambda ok: then(live) if ok and live.stored is not None else None)
+        host.shard.when_stored(lambda ok: then(live if ok else None))
 
     # --- following up -----------------------------------------------------------------------------------------------
 
@@ -184,12 +187,9 @@ class TableHost:
             if not live.published and self.results is not None:
                 self.results.publish(live)
             return
-        decision = match.open_decision(state)
-        if decision is None:
-            return
-        if decision.due_ms:
-            due = views.due_ms(state, live.credits)
-            self._deadlines.at(due, lambda: self._due(live, decision.decision_id))
+        due = views.due_ms(state, live.credits)
+        if due and not 0 < live.alarm_ms <= due:
+            self._set_alarm(live, due)
         if self.computers is not None:
             self.computers.ask(live)
 
@@ -197,26 +197,35 @@ class TableHost:
         """Calls `act` at Unix time `due_ms`: thinking times and repeated questions share the deadlines' timer."""
         self._deadlines.at(due_ms, act)
 
-    def _due(self, live: LiveMatch, decision_id: int) -> None:
-        """The deadline of a decision: made into a command if the decision is still open and really due."""
+    def _set_alarm(self, live: LiveMatch, at_ms: int) -> None:
+        """A match has one alarm, and usually a decision is closed long before: then it is only set anew."""
+        live.alarm_ms = at_ms
+        self._deadlines.at(at_ms, lambda: self._ring(live, at_ms))
+
+    def _ring(self, live: LiveMatch, at_ms: int) -> None:
+        if live.alarm_ms == at_ms:  # otherwise an earlier one has been set since
+            live.alarm_ms = 0
+            self._close_due(live)
+
+    def _close_due(self, live: LiveMatch) -> None:
+        """Makes a command of the open decision's deadline, if it has passed."""
         host = self.shards.get(shard_of(live.id))
         state = live.decided
         if host is None or state is None or host.matches.get(live.id) is not live:
             return
-        decision = match.open_decision(state)
-        if decision is None or decision.decision_id != decision_id:
+        decision, due = match.open_decision(state), views.due_ms(state, live.credits)
+        if decision is None or not due:
             return
         now = self._clock.now_ms()
-        due = views.due_ms(state, live.credits)
         if not host.can_decide_deadlines or due > now:
-            self._deadlines.at(max(due, now + RETRY_MS), lambda: self._due(live, decision_id))
+            self._set_alarm(live, max(due, now + RETRY_MS))
             return
         act = Act(
             actor_kind=ActorKind.CLOCK,
             actor_seat=None,
             actor_id="",
-            command_id=f"deadline-{decision_id}",
-            decision_id=decision_id,
+            command_id=f"deadline-{decision.decision_id}",
+            decision_id=decision.decision_id,
             command=match.moves_for_silent(state, {}),
             observed=self.observed(),
         )

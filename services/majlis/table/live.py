@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from .watchers import Watcher
 
 HISTORY_LIMIT: Final = 4096
+
+encode_told: Final = lru_cache(maxsize=16384)(encode_happening)
+"""The same few things happen at every table."""
 
 
 class Credit(Struct, frozen=True, array_like=True):
@@ -47,8 +51,8 @@ class LiveMatch:
     """
 
     __slots__ = (
-        "asked", "cold", "credits", "deal", "decided", "first_sequence", "history", "id", "number", "published", "stored",
-        "tail", "watchers",
+        "alarm_ms", "asked", "cold", "credits", "deal", "decided", "first_sequence", "history", "id", "number",
+        "published", "stored", "tail", "watchers",
     )  # fmt: skip
 
     def __init__(self, match_id: str, first_sequence: int) -> None:
@@ -65,6 +69,8 @@ class LiveMatch:
         self.deal = 0
         self.asked: frozenset[tuple[int, int]] = frozenset()
         """(decision, seat) the computers have been asked for."""
+        self.alarm_ms = 0
+        """When its deadline is looked at next (Unix time); 0: no timer is set."""
         self.cold: Cold | None = None
         self.tail: list[bytes] = []
 
@@ -100,7 +106,7 @@ class LiveMatch:
     def tell(self, step: Step) -> list[bytes]:
         """What everybody may be told of a stored step, serialised; also kept for the computers."""
         told = [
-            encode_happening(happening)
+            encode_told(happening)
             for event in step.entry.events
             if (happening := match.happening(step.state, event, SPECTATOR)) is not None
         ]

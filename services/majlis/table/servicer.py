@@ -27,6 +27,7 @@ from .host import TableHost
 from .live import LiveMatch
 from .play import PlayStreams, command_of
 from .seeds import Seeds
+from .shard_host import moved
 
 MAX_WAIT_MS: Final = 30_000
 MAX_LISTED: Final = 1000
@@ -190,9 +191,13 @@ class TableServicer(table_pb2_grpc.TableServicer):
         """The match, once everything decided for it so far is stored. Raises Rejected."""
         future: asyncio.Future[LiveMatch] = asyncio.get_running_loop().create_future()
 
-        def found(live: LiveMatch) -> None:
-            if not future.done():
+        def found(live: LiveMatch | None) -> None:
+            if future.done():
+                return
+            if live is not None:
                 future.set_result(live)
+            else:
+                future.set_exception(moved(match_id))
 
         self._host.when_stored(match_id, found)
         return await future
@@ -225,7 +230,7 @@ class Once:
         self._than = than
 
     def show(self, shown: views.Shown) -> None:
-        if shown.versions[self.seat] > self._than:
+        if shown.seen[self.seat].version > self._than:
             self.done.set()
 
     def lost(self, moved: Rejected) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -13,13 +15,25 @@ from majlis.engine.match import MatchState
 from majlis.engine.vocabulary.entry import Event
 from majlis.engine.vocabulary.view import MatchView
 from majlis.engine.vocabulary.wire import (
-    encode_happening,
     encode_match_info,
     encode_match_view,
     encode_seat_private_view,
 )
 
-from .live import Credit, LiveMatch
+from .live import Credit, LiveMatch, encode_told
+
+_encode_private: Final = lru_cache(maxsize=8192)(encode_seat_private_view)
+"""Most seats wait, and what they see then is always the same."""
+
+
+class Seen(Struct, frozen=True, gc=False):
+    """One viewer's own part of a change."""
+
+    version: int
+    private: bytes
+    """Empty for spectators."""
+    told: tuple[bytes, ...]
+    """What this viewer alone is told."""
 
 
 class Shown(Struct, frozen=True):
@@ -28,11 +42,8 @@ class Shown(Struct, frozen=True):
     match_id: str
     public: bytes
     happened: tuple[bytes, ...]
-    private: dict[int, bytes]
-    """By seat; empty bytes for spectators."""
-    told: dict[int, tuple[bytes, ...]]
-    """By seat: what it alone is told."""
-    versions: dict[int, int]
+    seen: dict[int, Seen]
+    """By seat."""
 
 
 def version(state: MatchState, viewer: int) -> int:
@@ -45,8 +56,8 @@ def version(state: MatchState, viewer: int) -> int:
 
 def due_ms(state: MatchState, credits: Iterable[Credit]) -> int:
     """When the open decision is due, with what the platform still owes it; 0 where nothing is due."""
-    decision = match.open_decision(state)
-    if decision is None or not decision.due_ms:
+    decision = state.decision
+    if decision is None or state.paused or not decision.due_ms:
         return 0
     return decision.due_ms + sum(
         max(0, c.to_ms - max(c.from_ms, min(state.last_ms, c.to_ms))) for c in credits
@@ -79,7 +90,7 @@ def private(live: LiveMatch, seat: int) -> bytes:
     if seat == SPECTATOR:
         return b""
     assert live.stored is not None
-    return encode_seat_private_view(match.private_view(live.stored, seat))
+    return _encode_private(match.private_view(live.stored, seat))
 
 
 def show(
@@ -88,17 +99,19 @@ def show(
     """The change that `events` made, for the seats given."""
     state = live.stored
     assert state is not None
-    seats = set(viewers)
     return Shown(
-        match_id=live.id,
-        public=public(live),
-        happened=tuple(told),
-        private={seat: private(live, seat) for seat in seats},
-        told={seat: _told(state, events, seat) for seat in seats if seat != SPECTATOR},
-        versions={seat: version(state, seat) for seat in seats},
+        live.id,
+        public(live),
+        tuple(told),
+        {
+            seat: Seen(version(state, seat), private(live, seat), _told(state, events, seat))
+            for seat in set(viewers)
+        },
     )
 
 
 def _told(state: MatchState, events: Sequence[Event], seat: int) -> tuple[bytes, ...]:
-    found = (match.happening(state, event, seat) for event in events)
-    return tuple(encode_happening(one) for one in found if one is not None)
+    if seat == SPECTATOR:
+        return ()
+    found = [match.happening(state, event, seat) for event in events]
+    return tuple([encode_told(one) for one in found if one is not None])

@@ -1,0 +1,199 @@
+"""What goes out on one Play stream: the newest view of each match, and every answer, one frame at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import grpc.aio
+
+from majlis.chassis import metrics
+from majlis.chassis.clock import Clock
+from majlis.chassis.rejections import to_proto
+from majlis.engine.decider import Rejected
+from majlis.v1 import table_pb2
+
+from . import views
+from .live import Answer, LiveMatch
+
+FRAME_BYTES: Final = 60 * 1024
+"""A frame stays below gRPC's limit of 64 KiB; what does not fit goes into the next one."""
+MAX_WAITING: Final = 8192
+"""Commands of one connection that may be unanswered; beyond, no more is read until answers have gone out."""
+MAX_HAPPENED: Final = 64
+MAX_PINGS: Final = 8
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class Route:
+    """One place a connection holds at one match."""
+
+    __slots__ = ("connection", "live", "number", "player_id", "seat")
+
+    def __init__(
+        self, connection: Connection, number: int, live: LiveMatch, seat: int, player_id: str
+    ) -> None:
+        self.connection = connection
+        self.number = number
+        self.live = live
+        self.seat = seat
+        self.player_id = player_id
+
+    def show(self, shown: views.Shown) -> None:
+        """Queues a change for the next frame."""
+        self.connection.queue_update(self, shown)
+
+    def lost(self, moved: Rejected) -> None:
+        """The match has gone to another instance: the client attaches there."""
+        self.detach()
+        refuse(self.connection, self.number, moved)
+
+    def detach(self) -> None:
+        self.connection.routes.pop(self.number, None)
+        if self in self.live.watchers:
+            self.live.watchers.remove(self)
+
+
+class Pending:
+    """What is to be sent of one match: the newest view, and all that happened since the last frame."""
+
+    __slots__ = ("happened", "routes", "shown")
+
+    def __init__(self) -> None:
+        self.shown: views.Shown | None = None
+        self.happened: list[bytes] = []
+        self.routes: dict[int, tuple[views.Seen, list[bytes]]] = {}
+
+    def take(self, route: Route, shown: views.Shown) -> None:
+        if shown is not self.shown:
+            self.shown = shown
+            self.happened.extend(shown.happened)
+        seen = shown.seen[route.seat]
+        before = self.routes.get(route.number)
+        told = [*before[1], *seen.told] if before is not None else list(seen.told)
+        self.routes[route.number] = (seen, told)
+
+    def update(self) -> table_pb2.Update:
+        """As a message."""
+        assert self.shown is not None
+        update = table_pb2.Update(
+            match_id=self.shown.match_id, public=self.shown.public, happened=self.happened[-MAX_HAPPENED:]
+        )
+        for number, (seen, told) in self.routes.items():
+            update.routes.add(
+                route=number, view_version=seen.version, private=seen.private, happened=told[-MAX_HAPPENED:]
+            )
+        return update
+
+
+class Connection:
+    """What is to be sent to one client: the newest view of each match, and every answer."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.routes: dict[int, Route] = {}
+        self.waiting = 0
+        self.draining = False
+        self._clock = clock
+        self._updates: dict[str, Pending] = {}
+        self._answers: list[table_pb2.Answer] = []
+        self._attached: list[table_pb2.Attached] = []
+        self._pings: dict[int, float] = {}  # number -> when sent, of those not answered yet
+        self._ping_number = 0
+        self._ping_due: list[table_pb2.Ping] = []
+        self._wake = asyncio.Event()
+        self._room = asyncio.Event()
+
+    # --- filled by the host -----------------------------------------------------------------------------------------
+
+    def queue_update(self, route: Route, shown: views.Shown) -> None:
+        pending = self._updates.get(shown.match_id)
+        if pending is None:
+            pending = self._updates[shown.match_id] = Pending()
+        pending.take(route, shown)
+        self._wake.set()
+
+    def answer(self, route: int, command_id: str, answer: Answer) -> None:
+        message = table_pb2.Answer(route=route, command_id=command_id)
+        if answer.rejected is not None:
+            message.rejected.CopyFrom(to_proto(answer.rejected))
+        else:
+            message.accepted.entry = answer.entry
+            message.accepted.duplicate = answer.duplicate
+        self._answers.append(message)
+        self._wake.set()
+
+    def attached(self, message: table_pb2.Attached) -> None:
+        self._attached.append(message)
+        self._wake.set()
+
+    def drain(self) -> None:
+        """Tells the client that this instance is going away."""
+        self.draining = True
+        self._wake.set()
+
+    def ping(self) -> None:
+        self._ping_number += 1
+        self._pings[self._ping_number] = self._clock.monotonic()
+        self._pings.pop(self._ping_number - MAX_PINGS, None)
+        self._ping_due = [table_pb2.Ping(id=self._ping_number)]
+        self._wake.set()
+
+    def pong(self, number: int) -> None:
+        sent = self._pings.pop(number, None)
+        if sent is not None:
+            metrics.SEAT_RTT.observe(self._clock.monotonic() - sent)
+
+    # --- frames -----------------------------------------------------------------------------------------------------
+
+    async def room(self) -> None:
+        """Returns when few enough commands are unanswered."""
+        while self.waiting > MAX_WAITING:
+            self._room.clear()
+            await self._room.wait()
+
+    async def write_frames(self, context: Context) -> None:
+        """Writes what is queued, one frame at a time: while one is being written, newer views replace older ones."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            # The rest of this tick belongs into the same frame.
+            await asyncio.sleep(0)
+            while (frame := self._frame()) is not None:
+                await context.write(frame)
+
+    def _frame(self) -> table_pb2.PlayDown | None:
+        if not (self._updates or self._answers or self._attached or self._ping_due or self.draining):
+            return None
+        frame = table_pb2.PlayDown(now_ms=self._clock.now_ms(), draining=self.draining, pings=self._ping_due)
+        self._ping_due = []
+        self.draining = False
+        size = self._take(self._attached, frame.attached, 0)
+        size = self._take(self._answers, frame.answers, size)
+        for match_id in list(self._updates):
+            if size > FRAME_BYTES:
+                self._wake.set()
+                break
+            update = self._updates.pop(match_id).update()
+            size += update.ByteSize()
+            frame.updates.append(update)
+        self.waiting -= len(frame.answers)
+        self._room.set()
+        return frame
+
+    def _take(self, queue: list[Any], into: Any, size: int) -> int:
+        count = 0
+        for message in queue:
+            if size > FRAME_BYTES:
+                self._wake.set()
+                break
+            size += message.ByteSize()
+            count += 1
+        into.extend(queue[:count])
+        del queue[:count]
+        return size
+
+
+def refuse(connection: Connection, route: int, rejected: Rejected) -> None:
+    """Answers an attach that failed."""
+    connection.attached(table_pb2.Attached(route=route, rejected=to_proto(rejected)))
