@@ -41,4 +41,5 @@ def registered(key: str) -> Registered:
 
 def game(key: str) -> Game[Any]:
     """The game stored under that key; raises Rejected(UNKNOWN_GAME)."""
-    return registered(key).game
+    found = GAMES.get(key)
+    return found.game if found is not None else registered(key).game

@@ -6,6 +6,7 @@ the command. Ids only have to be unique within one seat, so whoever made two col
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 from zlib import crc32
@@ -31,13 +32,16 @@ def remember(memory: bytes, command_id: str, number: int, decision_id: int, comm
 def recall(memory: bytes, command_id: str, decision_id: int, command: Command) -> tuple[int, bool] | None:
     """The number of the entry this command id was accepted in, and whether it was the same command."""
     key = _key(command_id)
-    for at in range(len(memory) - _RECORD, -1, -_RECORD):
-        if memory.startswith(key, at):
-            number = int.from_bytes(memory[at + _KEY : at + _KEY + 4], "big")
-            return number, memory.startswith(_checksum(decision_id, command), at + _KEY + 4)
-    return None
+    at = memory.rfind(key)
+    while at % _RECORD and at > 0:  # by chance the same bytes stand astride two fields
+        at = memory.rfind(key, 0, at + _KEY - 1)
+    if at < 0:
+        return None
+    number = int.from_bytes(memory[at + _KEY : at + _KEY + 4], "big")
+    return number, memory.startswith(_checksum(decision_id, command), at + _KEY + 4)
 
 
+@lru_cache(1024)
 def _key(command_id: str) -> bytes:
     return sha256(command_id.encode()).digest()[:_KEY]
 

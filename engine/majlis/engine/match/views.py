@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import cast, get_args
+from typing import get_args
 
 from majlis.engine import options
 from majlis.engine.decider import SPECTATOR
@@ -80,9 +80,12 @@ def happening(state: MatchState, event: Event, viewer: int) -> Happening | None:
 
     For SPECTATOR what everybody is told; for a seat what it alone is told instead, None where the public one says all.
     """
+    told: Happening | None
     if type(event) in _TOLD:
-        return cast(Happening, event) if viewer == SPECTATOR else None
-    return cast(Happening | None, game_of(state).happening(event, viewer))
+        told = event if viewer == SPECTATOR else None  # type: ignore[assignment]  # the set says so
+    else:
+        told = game_of(state).happening(event, viewer)
+    return told
 
 
 def result(state: MatchState) -> Result:
