@@ -127,13 +127,16 @@ def read_record(compressed: bytes) -> Record:
     inflater = zlib.decompressobj()
     try:
         unpacked = inflater.decompress(compressed, RECORD_BYTES_MAX)
-        record = decode_record(unpacked)
-    except (zlib.error, Unreadable) as error:
+    except zlib.error as error:
         raise _corrupt(f"the record cannot be unpacked: {error}") from error
     if inflater.unconsumed_tail:
         raise _corrupt(f"the record has more than {RECORD_BYTES_MAX} bytes unpacked")
     if not inflater.eof or inflater.unused_data:
-        raise _corrupt("the record is cut off" if not inflater.eof else "something follows the record")
+        raise _corrupt("something follows the record" if inflater.eof else "the record is cut off")
+    try:
+        record = decode_record(unpacked)
+    except Unreadable as error:
+        raise _corrupt(f"this is no record: {error}") from error
     if record.schema != SCHEMA:
         raise _corrupt(f"the record is of schema {record.schema}: this program knows {SCHEMA}")
     return record
