@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
 import sys
 from collections.abc import AsyncIterator
@@ -14,16 +13,15 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import StreamConfig
-from sqlalchemy import select, text, update
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from majlis.chassis import metrics
-from majlis.chassis.clock import SystemClock
-from majlis.chassis.feed import BATCH, Feed, FeedLost, Message, open_feed
-from majlis.chassis.projection import Projection, ProjectionGap, _positions
-from majlis.chassis.sql import create_schema, open_engine, reading, writing
+from majlis.chassis.feed import BATCH, Feed, FeedLost, open_feed
+from majlis.chassis.projection import Projection
+from majlis.chassis.sql import create_schema, open_engine
 from tests.support.nats import Server
-from tests.support.words import Words, make, metadata, seen
+from tests.support.words import Words, caught_up, make, metadata, publish, running, words
 
 
 @pytest.fixture
@@ -45,38 +43,6 @@ async def engine(database_url: str) -> AsyncIterator[AsyncEngine]:
 @pytest.fixture
 def projection(engine: AsyncEngine, client: Client) -> Projection:
     return make(engine, client)
-
-
-@contextlib.asynccontextmanager
-async def running(projection: Projection) -> AsyncIterator[asyncio.Task[None]]:
-    task = asyncio.create_task(projection.run())
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def publish(client: Client, *words: str) -> None:
-    js = client.jetstream()
-    for word in words:
-        await js.publish("word.said", word.encode())
-
-
-async def words(engine: AsyncEngine) -> list[str]:
-    async with reading(engine) as connection:
-        return list((await connection.execute(select(seen.c.word).order_by(seen.c.number))).scalars())
-
-
-async def caught_up(projection: Projection) -> None:
-    await asyncio.wait_for(projection.catch_up(), 20)
-
-
-async def stopped(projection: Projection) -> ProjectionGap:
-    async with asyncio.timeout(20):
-        while projection.fault is None:
-            await asyncio.sleep(0.02)
-    return projection.fault
 
 
 async def test_what_is_stored_and_what_comes_is_folded_once_and_in_order(
@@ -141,7 +107,7 @@ async def test_cancelled_at_any_await_nothing_is_lost_or_doubled(engine: AsyncEn
 ONE_RUN = """
 import asyncio, sys, nats
 from majlis.chassis.sql import open_engine
-from tests.support.words import make
+from tests.support.words import Words, caught_up, make, metadata, publish, running, stopped, words
 async def main():
     client = await nats.connect(sys.argv[1])
     print("running", flush=True)
@@ -220,124 +186,6 @@ async def test_a_database_that_drops_its_connections_costs_nothing(postgres_url:
     await engine.dispose()
 
 
-async def test_a_gap_stops_it_loudly_and_nothing_after_the_gap_is_folded(
-    projection: Projection, engine: AsyncEngine, client: Client
-) -> None:
-    gaps = metrics.PROJECTION_GAPS.labels("words")._value
-    before = gaps.get()
-    await publish(client, "one", "two", "lost", "four")
-    await client.jetstream().delete_msg("WORDS", 3)
-    async with running(projection) as task:
-        assert "4 came after 2" in str(await stopped(projection))
-        assert gaps.get() == before + 1
-        assert not task.done()
-        with pytest.raises(ProjectionGap):
-            await projection.catch_up()
-    # The batch with the gap was refused as a whole.
-    assert await words(engine) == []
-
-
-async def test_a_stream_that_was_replaced_is_a_gap_until_the_projection_is_rebuilt(
-    projection: Projection, engine: AsyncEngine, client: Client
-) -> None:
-    js = client.jetstream()
-    await publish(client, "old", "older")
-    async with running(projection):
-        await caught_up(projection)
-        await js.delete_stream("WORDS")
-        await js.add_stream(StreamConfig("WORDS", subjects=["word.>"]))
-        await publish(client, "new")
-        assert "was replaced" in str(await stopped(projection))
-        assert await words(engine) == ["old", "older"]
-        await projection.rebuild()
-        await caught_up(projection)
-    assert await words(engine) == ["new"]
-
-
-async def test_what_was_trimmed_unseen_is_a_gap_but_one_may_begin_behind_it(
-    projection: Projection, engine: AsyncEngine, client: Client
-) -> None:
-    js = client.jetstream()
-    await publish(client, "one")
-    async with running(projection):
-        await caught_up(projection)
-    await publish(client, "two", "three", "four")
-    await js.purge_stream("WORDS", seq=4)
-    async with running(projection):
-        assert "begins at 4" in str(await stopped(projection))
-        await projection.rebuild()
-        await caught_up(projection)
-    assert await words(engine) == ["four"]
-
-
-async def test_a_rebuild_gives_the_same_rows(
-    projection: Projection, engine: AsyncEngine, client: Client
-) -> None:
-    await publish(client, *"abcdef")
-    async with running(projection):
-        await caught_up(projection)
-        await projection.rebuild()
-        await publish(client, "g")
-        await caught_up(projection)
-    assert await words(engine) == [*"abcdefg"]
-
-
-async def test_a_rebuild_by_another_instance_is_noticed_without_a_message(
-    projection: Projection, engine: AsyncEngine, client: Client
-) -> None:
-    await publish(client, *"abc")
-    async with running(projection):
-        await caught_up(projection)
-        await make(engine, client).rebuild()
-        await caught_up(projection)
-    assert await words(engine) == [*"abc"]
-
-
-async def test_one_instance_folds_and_another_takes_over_when_it_stops(
-    engine: AsyncEngine, client: Client
-) -> None:
-    one, other = make(engine, client, lease_s=30), make(engine, client)
-    async with running(other):
-        async with running(one):
-            await publish(client, *"abc")
-            await caught_up(one)
-        await publish(client, *"def")
-        await caught_up(other)
-    assert await words(engine) == [*"abcdef"]
-
-
-async def test_an_instance_that_lost_its_lease_writes_nothing_more(
-    projection: Projection, engine: AsyncEngine, client: Client
-) -> None:
-    async def hold(holder: str, expires_at_ms: int) -> None:
-        async with writing(engine) as connection:
-            await connection.execute(update(_positions).values(holder=holder, expires_at_ms=expires_at_ms))
-
-    async with running(projection):
-        await publish(client, "before")
-        await caught_up(projection)
-        await hold("another", SystemClock().now_ms() + 60_000)
-        await publish(client, "after")
-        await asyncio.sleep(0.5)
-        assert await words(engine) == ["before"]
-        await hold("another", 0)  # its lease ran out
-        await caught_up(projection)
-    assert await words(engine) == ["before", "after"]
-
-
-def test_repeated_messages_are_left_out_and_jumps_are_gaps(engine: AsyncEngine, client: Client) -> None:
-    def messages(*sequences: int) -> list[Message]:
-        return [Message(sequence, "word.said", b"", 0) for sequence in sequences]
-
-    follow_on = make(engine, client)._follow_on
-    assert follow_on(5, messages(4, 5, 6, 6, 7)) == messages(6, 7)
-    assert follow_on(5, messages(3)) == []
-    assert follow_on(0, messages(9, 10)) == messages(9, 10)
-    for position, given in ((5, (7,)), (5, (6, 8)), (0, (9, 11))):
-        with pytest.raises(ProjectionGap):
-            follow_on(position, messages(*given))
-
-
 async def test_full_batches_follow_each_other_without_an_interruption(client: Client) -> None:
     await publish(client, *(str(n) for n in range(2 * BATCH + 1)))
     feed = await open_feed(client, "WORDS", 0, "words")
@@ -347,6 +195,17 @@ async def test_full_batches_follow_each_other_without_an_interruption(client: Cl
         str(n).encode() for n in range(2 * BATCH + 1)
     ]
     assert read[0][0].pending == 2 * BATCH
+    await feed.close()
+
+
+async def test_a_silent_consumer_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("majlis.chassis.feed._GRACE_S", 0.1)
+    await client.subscribe("silence")  # somebody hears the request and does not answer
+    feed = Feed(client, "nobody", "WORDS", 1, 0)
+    feed._next = "silence"
+    await feed.subscribe()
+    with pytest.raises(FeedLost, match="no answer"):
+        await feed.read(0.1)
     await feed.close()
 
 
@@ -362,15 +221,4 @@ async def test_a_delivery_lost_on_the_way_is_no_gap_in_the_stream(client: Client
     feed._subscription._cb = lossy
     with pytest.raises(FeedLost, match="delivery 3 came after 1"):
         await feed.read(1)
-    await feed.close()
-
-
-async def test_a_silent_consumer_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("majlis.chassis.feed._GRACE_S", 0.1)
-    await client.subscribe("silence")  # somebody hears the request and does not answer
-    feed = Feed(client, "nobody", "WORDS", 1, 0)
-    feed._next = "silence"
-    await feed.subscribe()
-    with pytest.raises(FeedLost, match="no answer"):
-        await feed.read(0.1)
     await feed.close()

@@ -23,3 +23,4 @@ class UnspecifiedValue(Unreadable):
 
     def __init__(self, field: str, number: int) -> None:
         super().__init__(field, f"{number} is not a value of it" if number else "it is unspecified")
+        self.number = number

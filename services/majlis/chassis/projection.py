@@ -27,6 +27,8 @@ from majlis.chassis import metrics
 from majlis.chassis.clock import Clock
 from majlis.chassis.feed import Feed, FeedLost, Message, open_feed
 from majlis.chassis.sql import create_schema, insert_new, reading, writing
+from majlis.engine.decider import Rejected
+from majlis.engine.vocabulary.rejection import RejectionCode
 
 log = structlog.get_logger(__name__)
 
@@ -49,8 +51,16 @@ _positions = Table(
 )
 
 
-class ProjectionGap(Exception):
+class Stopped(Exception):
+    """A projection must not go on by itself: something has to be done first."""
+
+
+class ProjectionGap(Stopped):
     """Messages between the position and what the stream gives next are gone: the rows cannot be trusted to be whole."""
+
+
+class Unfoldable(Stopped):
+    """A message that newer code wrote: folding on without it would give other rows than that code gives."""
 
 
 class Superseded(Exception):
@@ -65,10 +75,23 @@ class Fold(Protocol):
     stream: str
 
     async def apply(self, connection: AsyncConnection, messages: Sequence[Message]) -> None:
-        """Folds the messages, which follow what was applied before. What it raises ends the projection."""
+        """Folds the messages, which follow what was applied before.
+
+        Raises Unfoldable where the projection must stop, Rejected(UNAVAILABLE) where it shall try again in a moment;
+        anything else ends `run`.
+        """
 
     async def forget(self, connection: AsyncConnection) -> None:
         """Deletes all rows, to fold again from the stream's beginning."""
+
+
+def _passes(error: Exception) -> bool:
+    """Whether trying again may help: a broker or a database that is not there, and a fold that says so."""
+    if isinstance(error, Rejected):
+        return error.code is RejectionCode.UNAVAILABLE
+    if isinstance(error, _FOR_GOOD):
+        return False
+    return isinstance(error, nats.errors.Error | FeedLost | DBAPIError | OSError | TimeoutError)
 
 
 def _heed_cancellation() -> None:
@@ -91,7 +114,7 @@ class Projection:
         lease_s: float = LEASE_S,
         on_applied: Callable[[], None] = lambda: None,
     ) -> None:
-        self.fault: ProjectionGap | None = None
+        self.fault: Stopped | None = None
         """Set while the projection is stopped; only `rebuild` starts it again."""
         self._fold = fold
         self._engine = engine
@@ -105,7 +128,8 @@ class Projection:
         self._pause_s = _FIRST_PAUSE_S
 
     async def run(self) -> None:
-        """Folds until cancelled. Broker and database may come and go; a gap stops it, loudly, until it is rebuilt."""
+        """Folds until cancelled. Broker and database may come and go; what must not be passed stops it, loudly, until it
+        is rebuilt (or, for an unfoldable message, until newer code runs)."""
         try:
             while True:
                 try:
@@ -113,10 +137,10 @@ class Projection:
                     await self._follow(await self._take_lease())
                 except Superseded as why:
                     log.info("projection interrupted", projection=self._fold.name, why=str(why))
-                except ProjectionGap as gap:
-                    await self._stand_still(gap)
-                except (nats.errors.Error, FeedLost, DBAPIError, OSError, TimeoutError) as error:
-                    if isinstance(error, _FOR_GOOD):
+                except Stopped as fault:
+                    await self._stand_still(fault)
+                except Exception as error:
+                    if not _passes(error):
                         raise
                     await self._rest(error)
         finally:
@@ -130,7 +154,7 @@ class Projection:
             return int(await connection.scalar(query) or 0)
 
     async def catch_up(self) -> None:
-        """Returns when everything the stream holds now is folded. Raises ProjectionGap where that cannot be."""
+        """Returns when everything the stream holds now is folded. Raises Stopped where that cannot be."""
         last = (await self._client.jetstream().stream_info(self._fold.stream)).state.last_seq
         while await self.position() < last:
             if self.fault is not None:
@@ -158,7 +182,10 @@ class Projection:
             while True:
                 _heed_cancellation()
                 messages = await feed.read(self._lease_s / 3)
-                position = await self._apply(position, self._follow_on(position, messages))
+                fresh, gap = self._follow_on(position, messages)
+                position = await self._apply_all(position, fresh)
+                if gap:
+                    raise ProjectionGap(gap)
                 metrics.PROJECTION_LAG.labels(name).set(messages[-1].pending if messages else 0)
                 self._pause_s = _FIRST_PAUSE_S
         finally:
@@ -173,8 +200,8 @@ class Projection:
         if position and feed.first > position + 1:
             raise ProjectionGap(f"the stream begins at {feed.first}, after our position {position}")
 
-    def _follow_on(self, position: int, messages: Sequence[Message]) -> list[Message]:
-        """The messages after the position, which must follow it without a gap; those before it are left out.
+    def _follow_on(self, position: int, messages: Sequence[Message]) -> tuple[list[Message], str]:
+        """The messages that follow the position, those before it left out; and the gap where there is one.
 
         From nothing one may begin wherever the stream begins.
         """
@@ -183,12 +210,19 @@ class Projection:
             if message.sequence <= position:
                 continue
             if position and message.sequence != position + 1:
-                raise ProjectionGap(
-                    f"message {message.sequence} came after {position}: what was between is gone"
-                )
+                return fresh, f"message {message.sequence} came after {position}: what was between is gone"
             fresh.append(message)
             position = message.sequence
-        return fresh
+        return fresh, ""
+
+    async def _apply_all(self, position: int, messages: list[Message]) -> int:
+        try:
+            return await self._apply(position, messages)
+        except Unfoldable:
+            # Everything before it can still be folded.
+            for message in messages:
+                position = await self._apply(position, [message])
+            raise
 
     async def _apply(self, position: int, messages: list[Message]) -> int:
         """One transaction: the lease, the new position, the rows. Raises Superseded."""
@@ -241,17 +275,13 @@ class Projection:
             async with writing(self._engine) as connection:
                 await connection.execute(update(_positions).where(ours).values(holder=""))
 
-    async def _stand_still(self, gap: ProjectionGap) -> None:
+    async def _stand_still(self, fault: Stopped) -> None:
         name = self._fold.name
-        metrics.PROJECTION_GAPS.labels(name).inc()
-        log.critical(
-            "projection stopped: gap in its stream",
-            event_type="projection_gap",
-            projection=name,
-            gap=str(gap),
-        )
+        if isinstance(fault, ProjectionGap):
+            metrics.PROJECTION_GAPS.labels(name).inc()
+        log.critical("projection stopped", event_type="projection_stopped", projection=name, fault=str(fault))
         self._rebuilt.clear()
-        self.fault = gap
+        self.fault = fault
         await self._release()
         await self._rebuilt.wait()
 
