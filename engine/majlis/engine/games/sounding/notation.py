@@ -32,7 +32,7 @@ from majlis.engine.games.sounding.state import (
     State,
     turn_order,
 )
-from majlis.engine.shuffle import Chance
+from majlis.engine.shuffle import Chance, Stream
 from majlis.engine.vocabulary.entry import Command
 from majlis.engine.vocabulary.sounding import SoundingChooseInitial
 from majlis.engine.vocabulary.wire import COMMAND_TYPES
@@ -182,3 +182,35 @@ def _completed(state: State, grids: list[bytes], rest: str) -> State:
     if rest == "none":
         return replace(state, grids=filled)
     raise ValueError(f"rest: {rest} is none of stock, discard, none")
+
+
+def rearranged(state: State, viewer: int, stream: Stream) -> State:
+    """The same position with everything that this viewer may not know dealt anew: face-down cells, the stock, another
+    seat's drawn card, the cells others have chosen, the seed."""
+    frame = state.frame
+    is_private = state.phase is DRAWN and frame.options.drawn_card == "private" and state.turn != viewer
+    in_hand = bytes([state.in_hand]) if is_private and state.in_hand is not None else b""
+    down = bytes([byte - FACE_DOWN for grid in state.grids for byte in grid if byte >= FACE_DOWN])
+    cards = stream.shuffle(down + state.stock + in_hand)
+    hidden = iter(cards[: len(down)])
+    rest = cards[len(down) :]
+    is_secret = frame.options.initial_flips == "simultaneous"
+    chosen = [
+        _any_two(stream) if is_secret and mask and seat != viewer else mask
+        for seat, mask in enumerate(state.chosen)
+    ]
+    return replace(
+        state,
+        frame=replace(frame, chance=replace(frame.chance, server_seed=stream.shuffle(bytes(range(32))))),
+        grids=tuple(
+            [bytes([next(hidden) + FACE_DOWN if b >= FACE_DOWN else b for b in grid]) for grid in state.grids]
+        ),
+        stock=rest[: len(state.stock)],
+        in_hand=rest[-1] if in_hand else state.in_hand,
+        chosen=tuple(chosen),
+    )
+
+
+def _any_two(stream: Stream) -> int:
+    first, second, *_ = stream.shuffled(range(CELLS))
+    return 1 << first | 1 << second
