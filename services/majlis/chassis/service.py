@@ -179,10 +179,14 @@ class Service:
     async def _close(self) -> None:
         """Calls in flight get two seconds; after a failure none."""
         await self.server.stop(2.0 if self._failure is None else 0)
-        for task in self._tasks:
+        tasks = set(self._tasks)
+        for task in tasks:
             task.remove_done_callback(self._task_done)
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while tasks:
+            # More than once: asyncio.wait_for loses a cancellation that meets its result (CPython before 3.12).
+            for task in tasks:
+                task.cancel()
+            _, tasks = await asyncio.wait(tasks, timeout=0.2)
         log.info("stopped")
 
     def _task_done(self, task: asyncio.Task[Any]) -> None:

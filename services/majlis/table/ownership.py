@@ -203,14 +203,13 @@ class ShardKeeper:
         finally:
             shard.close()
             await running
+            renewing.cancel()
+            if not shard.lost:
+                await held.release(self._clock)
             self._host.drop(shard_host)
             adopting.cancel()
-            renewing.cancel()
         if shard.lost:
             metrics.TABLE_FENCED_APPENDS.inc()
-            log.warning("shard lost", event_type="shard_fenced", shard=self.name, epoch=held.epoch)
-        else:
-            await held.release(self._clock)
 
     async def _serve(
         self, shard_host: ShardHost, running: asyncio.Task[None], renewing: asyncio.Task[None]
