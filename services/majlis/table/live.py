@@ -105,11 +105,7 @@ class LiveMatch:
 
     def tell(self, step: Step) -> list[bytes]:
         """What everybody may be told of a stored step, serialised; also kept for the computers."""
-        told = [
-            encode_told(happening)
-            for event in step.entry.events
-            if (happening := match.happening(step.state, event, SPECTATOR)) is not None
-        ]
+        told = [encode_told(one) for one in match.happenings(step.state, step.entry.events, SPECTATOR)]
         deal = match.game_of(step.state).deal(step.state.game_state) if step.state.started else 0
         if deal != self.deal:
             self.deal = deal

@@ -113,5 +113,4 @@ def show(
 def _told(state: MatchState, events: Sequence[Event], seat: int) -> tuple[bytes, ...]:
     if seat == SPECTATOR:
         return ()
-    found = [match.happening(state, event, seat) for event in events]
-    return tuple([encode_told(one) for one in found if one is not None])
+    return tuple([encode_told(one) for one in match.happenings(state, events, seat)])

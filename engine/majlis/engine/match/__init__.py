@@ -10,7 +10,16 @@ from majlis.engine.match.decide import accepted_before, decide, prepared
 from majlis.engine.match.evolve import Draft, apply, evolve, stamp
 from majlis.engine.match.flow import game_of, position_hash, waiting_for
 from majlis.engine.match.state import SEATING, Act, MatchState, Seat
-from majlis.engine.match.views import happening, info, open_decision, private_view, public_view, result, view
+from majlis.engine.match.views import (
+    happening,
+    happenings,
+    info,
+    open_decision,
+    private_view,
+    public_view,
+    result,
+    view,
+)
 
 __all__ = [
     "SEATING",
@@ -24,6 +33,7 @@ __all__ = [
     "evolve",
     "game_of",
     "happening",
+    "happenings",
     "info",
     "moves_for_silent",
     "open_decision",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import get_args
+from typing import Any, get_args
 
 from majlis.engine import options
 from majlis.engine.decider import SPECTATOR
@@ -80,11 +81,20 @@ def happening(state: MatchState, event: Event, viewer: int) -> Happening | None:
 
     For SPECTATOR what everybody is told; for a seat what it alone is told instead, None where the public one says all.
     """
-    told: Happening | None
-    if type(event) in _TOLD:
-        told = event if viewer == SPECTATOR else None  # type: ignore[assignment]  # the set says so
-    else:
-        told = game_of(state).happening(event, viewer)
+    return next(iter(happenings(state, (event,), viewer)), None)
+
+
+def happenings(state: MatchState, events: Iterable[Event], viewer: int) -> list[Happening]:
+    """What the viewer may be told of several events, in their order; see `happening`."""
+    of_game = game_of(state).happening
+    told: list[Any] = []
+    for event in events:
+        if type(event) not in _TOLD:
+            one = of_game(event, viewer)
+            if one is not None:
+                told.append(one)
+        elif viewer == SPECTATOR:
+            told.append(event)
     return told
 
 
