@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -20,17 +20,7 @@ EPILOG: Final = (
 
 SHARED: Final = ("--data-dir", "--config", "--set")
 
-app = typer.Typer(
-    name="majlis",
-    help="Card games and large tournaments of them, on an append-only log.",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
 
-
-@app.callback()
 def shared(
     data_dir: Annotated[Path | None, typer.Option(help="The platform's data directory.")] = None,
     config_file: Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")] = None,
@@ -70,11 +60,22 @@ COMMANDS: Final = {
 short command costs."""
 
 
-def register(command: str | None) -> None:
-    """Adds the command that is asked for, or all of them where it is none of ours (help, a spelling mistake)."""
+def build(command: str | None) -> typer.Typer:
+    """The command line with the command that is asked for, or with all of them where it is none of ours (help, a spelling
+    mistake)."""
+    app = typer.Typer(
+        name="majlis",
+        help="Card games and large tournaments of them, on an append-only log.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(shared)
     asked = [command] if command in COMMANDS else list(COMMANDS)
     for module in dict.fromkeys(COMMANDS[name] for name in asked):
         importlib.import_module(module).register(app)
+    return app
 
 
 def hoist(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -95,12 +96,12 @@ def hoist(arguments: list[str]) -> tuple[list[str], list[str]]:
     return shared_ones, rest
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Runs the command line; ends the process with one of the four exit codes (typer itself ends usage errors with 2)."""
-    shared_ones, rest = hoist(sys.argv[1:])
-    register(rest[0] if rest else None)
+    SESSION.begin()
+    shared_ones, rest = hoist(sys.argv[1:] if arguments is None else arguments)
     try:
-        app([*shared_ones, *rest])
+        build(rest[0] if rest else None)([*shared_ones, *rest])
     except Ending as ending:
         complain(ending.detail, ending.remedy, ending.rejection)
         if "--json" in rest:
@@ -110,6 +111,7 @@ def main() -> None:
         sys.exit(ending.code)
     except KeyboardInterrupt:
         sys.exit(NO)
+    sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,13 @@ from majlis.chassis.settings import flatten
 from majlis.cli.exits import no
 from majlis.cli.output import Json, print_json, show_facts
 
-commands = typer.Typer(help="Measure what this machine can do.", no_args_is_help=True)
-
 Bench = Callable[..., dict[str, Any]]
 
 
 def register(app: typer.Typer) -> None:
     from majlis import loadtest
 
+    commands = typer.Typer(help="Measure what this machine can do.", no_args_is_help=True)
     for found in pkgutil.iter_modules(loadtest.__path__):
         if found.name.startswith("bench_"):
             name = found.name.removeprefix("bench_")
