@@ -19,99 +19,13 @@ from vocabulary import (
     attributes_of,
     frame_of,
     is_union,
+    kind_of,
     messages_of,
     module_of,
     python_type,
     snake,
 )
-
-_IMPORTS = """
-from collections.abc import Callable
-from enum import IntEnum
-from functools import lru_cache
-from typing import Any, Final, TypeVar
-
-from google.protobuf.message import DecodeError
-
-from ..unreadable import UnknownKind, Unreadable, UnspecifiedValue
-"""
-
-_HELPERS = '''
-_E = TypeVar("_E", bound=IntEnum)
-
-
-class _Known(dict[int, _E]):
-    """The numbers of an enum that are values; any other is refused."""
-
-    def __init__(self, enum: type[_E]) -> None:
-        super().__init__({int(value): value for value in enum if value != 0})
-        self._name = enum.__name__
-
-    def __missing__(self, number: int) -> _E:
-        raise UnspecifiedValue(self._name, number)
-
-
-# A union is nearly always the tag of its kind, a length below 128 and the kind's own bytes: no need to ask protobuf.
-_LENGTHS: Final = [bytes([length]) for length in range(128)]
-_LONG_TAG: Final = b"\\x80"
-_SMALL_BYTES: Final = 16
-_REMEMBERED: Final = 8192
-"""How many small unions of one kind are remembered as struct, and as bytes."""
-'''
-
-_CODEC = """
-def encode_{low}(s: {name}) -> bytes:
-    m = {pb}()
-    fill_{read}(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_{low}(stored: bytes) -> {name}:
-    try:
-        m = {pb}.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("{name}", str(error)) from error
-    return read_{read}(m)
-"""
-
-_UNION_CODEC = """
-def encode_{low}(s: {name}) -> bytes:
-    tag, encode = _ENCODE_{up}[type(s)]
-    body = encode(s)
-    if len(body) < len(_LENGTHS):
-        return tag + _LENGTHS[len(body)] + body
-    m = {pb}()
-    fill_{low}(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_{low}(stored: bytes) -> {name}:
-    start = 3 if stored[:1] >= _LONG_TAG else 2
-    decode = _DECODE_{up}.get(stored[: start - 1])
-    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < len(_LENGTHS):
-        return decode(stored[start:])
-    try:
-        m = {pb}.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("{name}", str(error)) from error
-    return read_{low}(m)
-"""
-
-_REMEMBERING = """
-_open_small_{low} = lru_cache(_REMEMBERED)(decode_{low})
-_seal_small_{low} = lru_cache(_REMEMBERED)(encode_{low})
-_SEAL_{up}: dict[type, Callable[[Any], bytes]] = {{
-    {sealers}
-}}
-
-
-def open_{low}(stored: bytes) -> {name}:
-    return _open_small_{low}(stored) if len(stored) <= _SMALL_BYTES else decode_{low}(stored)
-
-
-def seal_{low}(s: {name}) -> bytes:
-    return _SEAL_{up}[type(s)](s)
-"""
+from wire_text import DECODE, DECODE_FRAME, ENCODE, HELPERS, IMPORTS, REMEMBERING, UNION_CODEC
 
 _SMALL_TYPES = {
     FieldDescriptor.TYPE_BOOL,
@@ -123,14 +37,14 @@ _SMALL_TYPES = {
 
 def wire_module(files: list[FileDescriptor]) -> str:
     """The whole module."""
-    lines = [HEADER.format(source="*.proto"), _IMPORTS]
+    lines = [HEADER.format(source="*.proto"), IMPORTS]
     messages = [message for file in files for message in messages_of(file)]
     enums = [enum for file in files for enum in file.enum_types_by_name.values()]
     for file in files:
         lines += [f"from majlis.v1 import {module_of(file)}_pb2"]
     for kind in [*messages, *enums]:
         lines += [f"from .{module_of(kind.file)} import {kind.name}"]
-    lines += [_HELPERS]
+    lines += [HELPERS]
     lines += [f"_{snake(enum.name).upper()} = _Known({enum.name})" for enum in enums]
     for message in messages:
         lines += _union(message) if is_union(message) else _struct(message, frame=None)
@@ -140,11 +54,14 @@ def wire_module(files: list[FileDescriptor]) -> str:
         lines += [_codec(message, frame)]
     for union in filter(is_union, messages):
         lines += _union_tables(union)
-    framed = [message for message in messages if frame_of(message)]
-    for union in {
-        field.message_type.name: field.message_type for m in framed for field in m.fields if _is_closed(field)
-    }.values():
-        lines += [_remembering(union)]
+    closed = [
+        kind_of(field)
+        for message in messages
+        if frame_of(message)
+        for field in message.fields
+        if _is_closed(field)
+    ]
+    lines += map(_remembering, closed)
     return "\n".join(lines) + "\n"
 
 
@@ -154,15 +71,20 @@ def _pb(message: Descriptor) -> str:
 
 def _is_closed(field: FieldDescriptor) -> bool:
     """Whether a frame leaves this field closed."""
-    return field.message_type is not None and is_union(field.message_type)
+    return field.message_type is not None and is_union(kind_of(field))
 
 
 def _codec(message: Descriptor, frame: Descriptor | None) -> str:
-    low = snake(message.name)
     through = frame or message
+    names = {
+        "name": message.name,
+        "low": snake(message.name),
+        "pb": _pb(through),
+        "read": snake(through.name),
+    }
     if is_union(message):
-        return _UNION_CODEC.format(low=low, up=low.upper(), name=message.name, pb=_pb(message))
-    return _CODEC.format(low=low, name=message.name, pb=_pb(through), read=snake(through.name))
+        return UNION_CODEC.format(up=snake(message.name).upper(), **names)
+    return (ENCODE + "\n" + (DECODE_FRAME if frame else DECODE)).format(**names)
 
 
 def _struct(message: Descriptor, frame: Descriptor | None) -> Iterator[str]:
@@ -186,7 +108,7 @@ def _read(attribute: Attribute, *, framed: bool) -> str:
     """The expression that gives the attribute's value from the message `m`."""
     name, field = attribute.name, attribute.field
     if attribute.is_oneof:
-        return f"_read_{snake(field.containing_type.name)}_{name}(m)"
+        return f"_read_{snake(attribute.owner)}_{name}(m)"
     one = "{}"
     if field.message_type is not None:
         one = f"{'open' if framed and _is_closed(field) else 'read'}_{snake(python_type(field))}({{}})"
@@ -204,7 +126,7 @@ def _fill(attribute: Attribute, *, framed: bool) -> list[str]:
     if attribute.is_oneof:
         return [
             f"if s.{name} is not None:",
-            f"    _FILL_{snake(field.containing_type.name).upper()}_{name.upper()}[type(s.{name})](m, s.{name})",
+            f"    _FILL_{snake(attribute.owner).upper()}_{name.upper()}[type(s.{name})](m, s.{name})",
         ]
     kind = snake(python_type(field))
     closed = framed and _is_closed(field)
@@ -227,7 +149,7 @@ def _fill(attribute: Attribute, *, framed: bool) -> list[str]:
 def _fillers(table: str, fields: tuple[FieldDescriptor, ...]) -> Iterator[str]:
     yield f"\n{table}: dict[type, Callable[[Any, Any], None]] = {{"
     for field in fields:
-        kind = field.message_type.name
+        kind = kind_of(field).name
         yield f"    {kind}: lambda m, s: fill_{snake(kind)}(m.{field.name}, s),"
     yield "}"
 
@@ -239,7 +161,7 @@ def _oneof(message: Descriptor, attribute: Attribute) -> Iterator[str]:
     yield f'    which = m.WhichOneof("{attribute.name}")'
     for field in attribute.fields:
         yield f'    if which == "{field.name}":'
-        yield f"        return read_{snake(field.message_type.name)}(m.{field.name})"
+        yield f"        return read_{snake(kind_of(field).name)}(m.{field.name})"
     yield "    return None"
     yield from _fillers(f"_FILL_{low.upper()}_{attribute.name.upper()}", attribute.fields)
 
@@ -266,23 +188,23 @@ def _tag(number: int) -> bytes:
 def _union_tables(message: Descriptor) -> Iterator[str]:
     """By kind: how to read, fill, decode and encode it, and its stored name. They stand after all functions."""
     name, up = message.name, snake(message.name).upper()
-    tags = {field.message_type.name: _tag(field.number) for field in message.fields}
+    tags = {kind_of(field).name: _tag(field.number) for field in message.fields}
     yield f"\n_DECODE_{up}: dict[bytes, Callable[[bytes], {name}]] = {{"
     for kind, tag in tags.items():
-        yield f"    {tag}: decode_{snake(kind)},"
+        yield f"    {tag!r}: decode_{snake(kind)},"
     yield "}"
     yield f"_ENCODE_{up}: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {{"
     for kind, tag in tags.items():
-        yield f"    {kind}: ({tag}, encode_{snake(kind)}),"
+        yield f"    {kind}: ({tag!r}, encode_{snake(kind)}),"
     yield "}"
     yield f"\n_READ_{up}: dict[str, Callable[[Any], Any]] = {{"
     for field in message.fields:
-        yield f'    "{field.name}": read_{snake(field.message_type.name)},'
+        yield f'    "{field.name}": read_{snake(kind_of(field).name)},'
     yield "}"
     yield from _fillers(f"_FILL_{up}", tuple(message.fields))
     yield f"{up}_NAMES: dict[type, str] = {{"
     for field in message.fields:
-        yield f'    {field.message_type.name}: "{field.name}",'
+        yield f'    {kind_of(field).name}: "{field.name}",'
     yield "}"
     yield f"{up}_TYPES: dict[str, type] = {{name: kind for kind, name in {up}_NAMES.items()}}"
 
@@ -291,12 +213,12 @@ def _remembering(union: Descriptor) -> str:
     """`open_x` and `seal_x`: the codec of a closed union, with a memory for its small kinds."""
     low = snake(union.name)
     small = {
-        field.message_type.name: all(
-            part.type in _SMALL_TYPES and not part.is_repeated for part in field.message_type.fields
+        kind_of(field).name: all(
+            part.type in _SMALL_TYPES and not part.is_repeated for part in kind_of(field).fields
         )
         for field in union.fields
     }
     sealers = "\n    ".join(
         f"{kind}: {'_seal_small' if few else 'encode'}_{low}," for kind, few in small.items()
     )
-    return _REMEMBERING.format(low=low, up=low.upper(), name=union.name, sealers=sealers)
+    return REMEMBERING.format(low=low, up=low.upper(), name=union.name, sealers=sealers)

@@ -19,7 +19,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
 VOCABULARY = ROOT / "engine/majlis/engine/vocabulary"
 # The files whose messages the engine handles, in the order of their imports.
-ENGINE_FILES = ["rejection", "match", "sounding", "thousand", "entry", "view", "result", "computer", "tournament"]
+ENGINE_FILES = [
+    "rejection",
+    "match",
+    "sounding",
+    "thousand",
+    "entry",
+    "view",
+    "result",
+    "computer",
+    "tournament",
+]
 
 
 def compile_protos(out: Path) -> list[Path]:
@@ -50,8 +60,8 @@ def write_vocabulary(descriptors: Path, out: Path) -> list[Path]:
     """Writes the engine's structs and converters below `out`."""
     pool = descriptor_pool.DescriptorPool()
     file_set = descriptor_pb2.FileDescriptorSet.FromString(descriptors.read_bytes())
-    for file in file_set.file:
-        pool.Add(file)  # type: ignore[no-untyped-call]
+    for compiled in file_set.file:
+        pool.Add(compiled)
     files = [pool.FindFileByName(f"majlis/v1/{name}.proto") for name in ENGINE_FILES]
     written = []
     for file in files:

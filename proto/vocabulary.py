@@ -49,6 +49,14 @@ def messages_of(file: FileDescriptor) -> list[Descriptor]:
     return [message for message in messages if message not in frames]
 
 
+def kind_of(field: FieldDescriptor) -> Descriptor:
+    """The message that a message field holds."""
+    kind = field.message_type
+    if kind is None:
+        raise TypeError(f"{field.full_name} holds no message")
+    return kind
+
+
 def python_type(field: FieldDescriptor) -> str:
     """The type of one value of the field."""
     kind = field.message_type or field.enum_type
@@ -59,6 +67,8 @@ def python_type(field: FieldDescriptor) -> str:
 class Attribute:
     """One attribute of a struct: a proto field, or a oneof in a message that has other fields too."""
 
+    owner: str
+    """The message's name."""
     name: str
     fields: tuple[FieldDescriptor, ...]
     is_oneof: bool
@@ -87,9 +97,11 @@ def attributes_of(message: Descriptor) -> list[Attribute]:
     for field in message.fields:
         oneof = field.containing_oneof
         if oneof is None or oneof.name == f"_{field.name}":  # the latter is what protoc makes of `optional`
-            attributes[field.name] = Attribute(field.name, (field,), is_oneof=False)
+            attributes[field.name] = Attribute(message.name, field.name, (field,), is_oneof=False)
         else:
-            attributes.setdefault(oneof.name, Attribute(oneof.name, tuple(oneof.fields), is_oneof=True))
+            attributes.setdefault(
+                oneof.name, Attribute(message.name, oneof.name, tuple(oneof.fields), is_oneof=True)
+            )
     return list(attributes.values())
 
 
@@ -108,7 +120,7 @@ def struct_module(file: FileDescriptor) -> str:
         if not is_union(message):
             lines += _struct(message)
     for union in filter(is_union, messages):
-        members = "\n    | ".join(field.message_type.name for field in union.fields)
+        members = "\n    | ".join(kind_of(field).name for field in union.fields)
         lines += [f"\n{union.name} = (\n    {members}\n)"]
     return "\n".join(lines) + "\n"
 

@@ -2596,12 +2596,15 @@ def encode_entry(s: Entry) -> bytes:
     return m.SerializeToString(deterministic=True)
 
 
-def decode_entry(stored: bytes) -> Entry:
+def frame_entry(stored: bytes) -> entry_pb2.EntryFrame:
     try:
-        m = entry_pb2.EntryFrame.FromString(stored)
+        return entry_pb2.EntryFrame.FromString(stored)
     except DecodeError as error:
         raise Unreadable("Entry", str(error)) from error
-    return read_entry_frame(m)
+
+
+def decode_entry(stored: bytes) -> Entry:
+    return read_entry_frame(frame_entry(stored))
 
 
 def read_shard_opened(m: entry_pb2.ShardOpened) -> ShardOpened:
