@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from majlis.engine.games.sounding.computer.appraisal import GONE, HIDDEN, VALUES
+from majlis.engine.games.sounding.computer.appraisal import GONE, HIDDEN
 from majlis.engine.games.sounding.computer.planner import Scored, cells_of
 from majlis.engine.games.sounding.state import COLUMNS, OFFSET
 from majlis.engine.vocabulary.sounding import SoundingPrivateView
@@ -42,7 +42,7 @@ def placement(grid: bytes, card: int, cells: list[int]) -> tuple[int, int] | Non
 
 
 def choose(grid: bytes, discard: bytes, may: SoundingPrivateView) -> Scored:
-    """The move: its kind (`take`, `draw`, `place`, `flip`, `undo`) and its cell."""
+    """The move: its kind (`take`, `draw`, `place`, `flip`) and its cell."""
     flips = cells_of(may.may_flip)
     if may.may_draw:
         taking = placement(grid, discard[-1], cells_of(may.may_take)) if may.may_take else None
@@ -61,8 +61,3 @@ def choose(grid: bytes, discard: bytes, may: SoundingPrivateView) -> Scored:
 def flip(grid: bytes, cells: list[int]) -> int:
     """The cell to turn over: one in the column that is least known."""
     return max(cells, key=lambda cell: (others(grid, cell).count(HIDDEN), -cell))
-
-
-def shown(grid: bytes) -> list[int]:
-    """The cards that lie face up."""
-    return [byte for byte in grid if byte < VALUES]

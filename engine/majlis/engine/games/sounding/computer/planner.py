@@ -11,7 +11,7 @@ Scored = tuple[float, str, int]
 """Points, kind of move, cell."""
 
 CLUB: Final = Skill(counts=False, closing=2.0, reveal=0.5, deny=0.0, spite=0.0)
-EXPERT: Final = Skill(counts=True, closing=2.0, reveal=0.5, deny=0.3, spite=0.2)
+EXPERT: Final = Skill(counts=True, closing=0.0, reveal=0.5, deny=0.5, spite=0.3)
 
 NEVER: Final = -1000.0
 
