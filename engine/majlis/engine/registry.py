@@ -12,6 +12,9 @@ from majlis.engine.decider import Game, Rejected
 from majlis.engine.games.sounding import Sounding
 from majlis.engine.games.sounding import notation as sounding_notation
 from majlis.engine.games.sounding.computer import SoundingComputer
+from majlis.engine.games.thousand import Thousand
+from majlis.engine.games.thousand import notation as thousand_notation
+from majlis.engine.games.thousand.computer import ThousandComputer
 from majlis.engine.vocabulary.rejection import RejectionCode
 
 
@@ -25,6 +28,7 @@ class Registered(Struct, frozen=True):
 
 GAMES: Final[dict[str, Registered]] = {
     "sounding": Registered(Sounding(), SoundingComputer(), sounding_notation),
+    "thousand": Registered(Thousand(), ThousandComputer(), thousand_notation),
 }
 
 

@@ -124,6 +124,3 @@ class Thousand:
     def conserved(self, state: State) -> bool:
         """See `position`."""
         return is_conserved(state)
-
-
-GAME: Final = Thousand()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from majlis.engine.decider import Emitter
 from majlis.engine.games.thousand.cards import MARRIAGES, PACK, cards_of, set_points
 from majlis.engine.games.thousand.legal import bid_range
-from majlis.engine.games.thousand.scoring import is_won, results
+from majlis.engine.games.thousand.scoring import is_over, results
 from majlis.engine.games.thousand.state import LEFT, OPENING_BID, REQUESTED, SEATS, State, declarer_of
 from majlis.engine.vocabulary.thousand import (
     ThousandBidMade,
@@ -83,5 +83,5 @@ def emit_end(emit: Emitter[State]) -> None:
             scores=scores,
         )
     )
-    if not is_won(frame.options, scores):
+    if not is_over(frame.options, frame.deal, scores):
         emit(dealt(emit.state, frame.deal + 1, 0, LEFT[frame.dealer]))

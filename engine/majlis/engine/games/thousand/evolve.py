@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from majlis.engine.games.thousand.cards import BIT, ONE, set_of
-from majlis.engine.games.thousand.scoring import attempts_after, is_won, line
+from majlis.engine.games.thousand.scoring import attempts_after, is_over, line
 from majlis.engine.games.thousand.state import (
     AUCTION,
     CONTRACT,
@@ -208,7 +208,9 @@ def _deal_scored(state: State, event: ThousandDealScored) -> State:
         sheet=frame.sheet + line(event),
         last=event,
     )
-    return replace(state, frame=frame, phase=OVER if is_won(frame.options, event.scores) else state.phase)
+    return replace(
+        state, frame=frame, phase=OVER if is_over(frame.options, event.deal, event.scores) else state.phase
+    )
 
 
 _FOLDS: Final[dict[type, Callable[[State, Any], State]]] = {

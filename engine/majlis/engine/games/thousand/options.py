@@ -14,6 +14,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Rules version 1. Each value's meaning stands in this folder's RULES.md, under the ruling named here."""
 
     target: Literal[1000, 500] = 1000  # THO-33, THO-34
+    deals_max: Annotated[int, Meta(ge=0, le=1000)] = 100  # ours: every match ends; 0 = without limit
     jump_bids: Literal["yes", "no"] = "yes"  # THO-O1
     bid_step: Literal[10, 5, 1] = 10  # THO-O2
     auction_limit: Literal["marriages", "none"] = "marriages"  # THO-O3

@@ -31,9 +31,9 @@ def cap(options: Options) -> int:
     return 990 if options.defender_cap == "990" else options.target - 10
 
 
-def is_won(options: Options, scores: Sequence[int]) -> bool:
-    """THO-33."""
-    return max(scores, default=0) >= options.target
+def is_over(options: Options, deal: int, scores: Sequence[int]) -> bool:
+    """THO-33; or as many deals as the match may have, after which the highest score wins."""
+    return max(scores, default=0) >= options.target or 0 < options.deals_max <= deal
 
 
 def results(

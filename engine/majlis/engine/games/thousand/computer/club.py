@@ -11,10 +11,11 @@ from majlis.engine.games.thousand.computer.playout import best_card
 from majlis.engine.games.thousand.computer.reading import Knowledge
 from majlis.engine.games.thousand.state import LEFT
 
-TALON: Final = 12
-"""What the talon adds on average to a hand that is good enough to bid."""
-MARGIN: Final = 5
-"""How much the estimate of a contract must lie above it."""
+BID_AT_LEAST: Final = 35
+BID_SHARE: Final = 0.75
+"""A hand is bid up to this many points and this share of its estimate: what six hands in ten collect with talon and gifts."""
+MARGIN: Final = 25
+"""How much the estimate must lie above a contract."""
 
 
 def estimate(hand: int) -> float:
@@ -41,7 +42,7 @@ def estimate(hand: int) -> float:
 
 def limit(hand: int) -> int:
     """The highest bid."""
-    return int((estimate(hand) + TALON) // 10 * 10)
+    return int((BID_AT_LEAST + BID_SHARE * estimate(hand)) // 10 * 10)
 
 
 def contract(hand: int) -> int:
