@@ -1,7 +1,8 @@
 """What the archive makes of the log: histories by match, and a check of the chain that the batches form.
 
 A batch that does not follow its predecessor is an alarm and nothing more: the entries of all matches go on being
-collected, and each history has a chain of its own that is verified at its end.
+collected, and each history has a chain of its own that is verified at its end. Only a shard that was opened with a newer
+schema stops the projection: its histories cannot be judged by this version.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from majlis.chassis import metrics
 from majlis.chassis.broker import JOURNAL
 from majlis.chassis.feed import Message
+from majlis.chassis.journal.batches import SCHEMA
+from majlis.chassis.projection import Unfoldable
 from majlis.chassis.sql import insert_new, upsert
 from majlis.v1 import entry_pb2
 
@@ -44,6 +47,11 @@ class HistoryFold:
             batch = _batch(message)
             if batch is None:
                 continue
+            if batch.shard_opened.schema > SCHEMA:
+                raise Unfoldable(
+                    f"shard {batch.shard} was opened with schema {batch.shard_opened.schema}, ours is {SCHEMA}: "
+                    "run the archive of that newer Majlis"
+                )
             _check_chain(heads, batch, message)
             for stored in batch.entries:
                 entry = _entry(stored, message)

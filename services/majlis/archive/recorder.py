@@ -133,10 +133,10 @@ class Recorder:
 
     async def _publish(self, subject: str, record: bytes, history: list[bytes]) -> bool:
         """Stores the record once; False where another one is there."""
-        js = self._client.jetstream()
-        headers = {"Nats-Expected-Last-Subject-Sequence": "0", "Nats-Msg-Id": subject}
         try:
-            await js.publish(subject, record, headers=headers)
+            await self._client.jetstream().publish(
+                subject, record, headers={"Nats-Expected-Last-Subject-Sequence": "0"}
+            )
             return True
         except APIError as error:
             if error.err_code not in _WRONG_LAST_SEQUENCE:

@@ -7,13 +7,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
 import grpc.aio
+import nats.errors
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import func, select
 
 from majlis.chassis.clock import Clock
+from majlis.chassis.projection import Stopped
+from majlis.chassis.sql import check_key
 from majlis.engine.decider import Rejected
 from majlis.engine.evidence import key_id, verify_record, write_archive_file, write_checkpoint
-from majlis.v1 import archive_pb2, archive_pb2_grpc
+from majlis.engine.vocabulary.rejection import RejectionCode
+from majlis.v1 import archive_pb2, archive_pb2_grpc, result_pb2
 
 from .shelf import Shelf
 from .tables import PUBLISHED, players, records
@@ -38,12 +42,14 @@ class ArchiveServicer(archive_pb2_grpc.ArchiveServicer):
     async def GetRecord(
         self, request: archive_pb2.GetRecordRequest, context: Context
     ) -> archive_pb2.GetRecordResponse:
-        row = await self._shelf.row(request.match_id)
+        row = await self._shelf.row(check_key(request.match_id, "match id"))
         return archive_pb2.GetRecordResponse(record=await self._shelf.record(row))
 
     async def ListRecords(
         self, request: archive_pb2.ListRecordsRequest, context: Context
     ) -> archive_pb2.ListRecordsResponse:
+        for text in (request.tournament_id, request.game, request.player_id):
+            check_key(text, "filter")
         chosen = [records.c.state == PUBLISHED]
         if request.tournament_id:
             chosen.append(records.c.tournament_id == request.tournament_id)
@@ -62,8 +68,7 @@ class ArchiveServicer(archive_pb2_grpc.ArchiveServicer):
     async def Verify(
         self, request: archive_pb2.VerifyRequest, context: Context
     ) -> AsyncIterator[archive_pb2.VerifyResponse]:
-        await self._catch_up()
-        rows = await self._shelf.scope(request.match_id, request.tournament_id)
+        rows = await self._scope(request)
         told = archive_pb2.VerifyResponse(of_matches=len(rows))
         next_report = self._clock.monotonic() + PROGRESS_EVERY_S
         for row in rows:
@@ -103,16 +108,37 @@ class ArchiveServicer(archive_pb2_grpc.ArchiveServicer):
     async def Export(
         self, request: archive_pb2.ExportRequest, context: Context
     ) -> AsyncIterator[archive_pb2.ExportResponse]:
-        await self._catch_up()
-        rows = await self._shelf.scope(request.match_id, request.tournament_id)
-        found = [await self._shelf.record(row) for row in rows]
+        rows = await self._scope(request)
+        for row in rows:
+            self._shelf.check(row)
         checkpoint = None
         if request.tournament_id:
             histories = {row.match_id: row.history_hash for row in rows}
             checkpoint = write_checkpoint(f"tournament/{request.tournament_id}", histories, self._key)
-        file = await asyncio.to_thread(write_archive_file, found, checkpoint)
-        for start in range(0, len(file), CHUNK):
-            yield archive_pb2.ExportResponse(chunk=file[start : start + CHUNK])
+        # Messages of protobuf that are joined are one message: the file is never whole in memory.
+        waiting = bytearray(write_archive_file((), checkpoint))
+        for row in rows:
+            part = result_pb2.ArchiveFile(records=[await self._shelf.record(row)])
+            waiting += part.SerializeToString(deterministic=True)
+            while len(waiting) >= CHUNK:
+                yield archive_pb2.ExportResponse(chunk=bytes(waiting[:CHUNK]))
+                del waiting[:CHUNK]
+        yield archive_pb2.ExportResponse(chunk=bytes(waiting))
+
+    async def _scope(self, request: archive_pb2.VerifyRequest | archive_pb2.ExportRequest) -> list[Any]:
+        """The finished matches asked for, as far as the log goes now. A match already known can be had without that."""
+        match_id = check_key(request.match_id, "match id")
+        tournament_id = check_key(request.tournament_id, "tournament id")
+        try:
+            await self._catch_up()
+        except (Stopped, nats.errors.Error, TimeoutError) as error:
+            if not match_id:
+                raise Rejected(
+                    RejectionCode.UNAVAILABLE,
+                    f"finished matches may be missing in the archive: {error}",
+                    "see the log of the archive: what stopped it has to be mended first",
+                ) from error
+        return await self._shelf.scope(match_id, tournament_id)
 
     async def GetPublicKey(
         self, request: archive_pb2.GetPublicKeyRequest, context: Context

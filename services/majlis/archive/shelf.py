@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import nats.errors
 from nats.aio.client import Client
+from nats.js.errors import Error as JetStreamError
 from nats.js.errors import NotFoundError
 from sqlalchemy import Select, func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -91,7 +93,24 @@ class Shelf:
             await self._clock.sleep(0.05)
 
     async def record(self, row: Any) -> bytes:
-        """The compressed record of a finished match. Raises Rejected(UNKNOWN_RECORD or CORRUPT_RECORD)."""
+        """The compressed record of a finished match. Raises Rejected(UNKNOWN_RECORD, CORRUPT_RECORD or UNAVAILABLE)."""
+        self.check(row)
+        subject = subject_of(row.game, row.match_id)
+        try:
+            return await self._read(subject)
+        except NotFoundError:
+            raise Rejected(
+                RejectionCode.UNKNOWN_RECORD,
+                f"the record of match {row.match_id} is not in the log, though the index says so",
+                "tell an operator: the log of records has been tampered with or replaced",
+            ) from None
+        except (nats.errors.Error, JetStreamError, TimeoutError) as error:
+            raise Rejected(
+                RejectionCode.UNAVAILABLE, f"the broker does not answer: {error!r}", "try again in a moment"
+            ) from error
+
+    def check(self, row: Any) -> None:
+        """Whether there is a good record of the match. Raises Rejected(UNKNOWN_RECORD or CORRUPT_RECORD)."""
         if row.state == QUARANTINED:
             raise Rejected(
                 RejectionCode.CORRUPT_RECORD,
@@ -104,14 +123,11 @@ class Shelf:
                 f"match {row.match_id} is being verified",
                 "try again in a second",
             )
+
+    async def _read(self, subject: str) -> bytes:
+        """From any replica; one that lags is no proof that there is nothing, so the leader is asked then."""
+        js = self._client.jetstream()
         try:
-            found = await self._client.jetstream().get_msg(
-                RECORDS, subject=subject_of(row.game, row.match_id), direct=True
-            )
+            return (await js.get_msg(RECORDS, subject=subject, direct=True)).data or b""
         except NotFoundError:
-            raise Rejected(
-                RejectionCode.UNKNOWN_RECORD,
-                f"the record of match {row.match_id} is not in the log, though the index says so",
-                "tell an operator: the log of records has been tampered with or replaced",
-            ) from None
-        return found.data or b""
+            return (await js.get_last_msg(RECORDS, subject)).data or b""

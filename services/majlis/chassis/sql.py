@@ -18,6 +18,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from majlis.engine.decider import Rejected
+from majlis.engine.vocabulary.rejection import RejectionCode
+
 BUSY_TIMEOUT_S: Final = 30
 _SCHEMA_LOCK: Final = 0x6D616A6C
 """PostgreSQL's advisory lock under which schemas are made: instances that start together wait for each other."""
@@ -121,6 +124,15 @@ async def insert_new(connection: AsyncConnection, table: Table, rows: Sequence[R
     if rows:
         keys = [column.name for column in table.primary_key]
         await connection.execute(_insert(connection, table).on_conflict_do_nothing(index_elements=keys), rows)
+
+
+def check_key(text: str, what: str) -> str:
+    """A text from outside, to be looked up as it is. Raises Rejected(MALFORMED): PostgreSQL's texts hold no NUL."""
+    if "\x00" in text:
+        raise Rejected(
+            RejectionCode.MALFORMED, f"the {what} holds a NUL character", "send the id as it was given out"
+        )
+    return text
 
 
 def _insert(connection: AsyncConnection, table: Table) -> Any:

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from majlis.chassis import metrics
 from majlis.chassis.projection import Projection, Stopped
-from majlis.chassis.sql import reading
+from majlis.chassis.sql import check_key, reading
 from majlis.chassis.tokens import Verifier, bearer
 from majlis.engine import registry
 from majlis.engine.decider import Rejected
@@ -54,7 +54,8 @@ class RatingServicer(rating_pb2_grpc.RatingServicer):
     async def GetPlayer(
         self, request: rating_pb2.GetPlayerRequest, context: Context
     ) -> rating_pb2.GetPlayerResponse:
-        his = select(players).where(players.c.player_id == request.player_id).order_by(players.c.game)
+        player_id = check_key(request.player_id, "player id")
+        his = select(players).where(players.c.player_id == player_id).order_by(players.c.game)
         rows = await self._find(his)
         if not rows:
             raise Rejected(
