@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from majlis.chassis.settings import load
+from majlis.chassis.tokens import make_keys
 from majlis.cli.supervisor import datadir, ports
 from majlis.cli.supervisor.platform import serving
 from tests.support.cli import Cli, own_ports, platform
@@ -107,15 +108,21 @@ def test_two_parts_on_one_port_are_refused() -> None:
     assert any("meant for" in fault and "lobby gRPC" in fault and "rating gRPC" in fault for fault in faults)
 
 
-def test_a_service_that_cannot_start_ends_up_with_its_log(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    (data / "keys").mkdir(parents=True)
-    (data / "keys/lobby.pub").write_text("no key")
-    (data / "keys/lobby.key").write_text("no key")
-    cli = Cli(data, {**own_ports(), "services": "table"})
-    said = cli("up", code=1).stderr
-    assert "lobby.key" in said
-    assert datadir.owner(data) is None
+def test_a_damaged_key_is_named_before_anything_is_started(tmp_path: Path) -> None:
+    make_keys(tmp_path / "keys")
+    (tmp_path / "keys/lobby.key").write_text("no key")
+    said = Cli(tmp_path, {**own_ports(), **PART})("up", code=1).stderr
+    assert "lobby.key is no PEM file" in said
+    assert not (tmp_path / "nats").exists()
+
+
+def test_a_service_that_cannot_start_ends_up_with_the_end_of_its_log(tmp_path: Path) -> None:
+    make_keys(tmp_path / "keys")
+    (tmp_path / "keys/lobby.pub").write_text("no key")
+    said = Cli(tmp_path, {**own_ports(), "services": "table"})("up", code=1).stderr
+    assert "table ended while starting (exit code 1)" in said
+    assert "lobby.pub is no PEM file" in said
+    assert datadir.owner(tmp_path) is None
 
 
 def test_ctrl_c_stops_everything_and_ends_with_0(tmp_path: Path) -> None:

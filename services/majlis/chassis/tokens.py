@@ -171,16 +171,22 @@ def make_keys(keys_dir: Path) -> list[Path]:
 
 
 def load_private_key(path: Path) -> Ed25519PrivateKey:
-    """Raises OSError or ValueError."""
-    key = load_pem_private_key(path.read_bytes(), None)
+    """Raises OSError, or ValueError that names the file."""
+    try:
+        key = load_pem_private_key(path.read_bytes(), None)
+    except ValueError:
+        raise ValueError(f"{path} is no PEM file of a private key") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise ValueError(f"{path} holds no Ed25519 key")
     return key
 
 
 def load_public_key(path: Path) -> Ed25519PublicKey:
-    """Raises OSError or ValueError."""
-    key = load_pem_public_key(path.read_bytes())
+    """Raises OSError, or ValueError that names the file."""
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except ValueError:
+        raise ValueError(f"{path} is no PEM file of a public key") from None
     if not isinstance(key, Ed25519PublicKey):
         raise ValueError(f"{path} holds no Ed25519 key")
     return key

@@ -69,9 +69,19 @@ def down(
                     f"process {pid} has not stopped within {timeout:.0f} s", f"its logs: {data_dir / 'logs'}"
                 )
             time.sleep(POLL_S)
+        _wait_for_end(pid)
         note(f"stopped (process {pid})")
     if as_json:
         print_json({"stopped": pid is not None, "pid": pid, "data_dir": str(data_dir)})
+
+
+def _wait_for_end(pid: int, timeout_s: float = 2.0) -> None:
+    """The process has let the data directory go, which is the last thing it does: it is as good as gone."""
+    deadline = time.monotonic() + timeout_s
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.kill(pid, 0)
+            time.sleep(POLL_S / 4)
 
 
 class Chronicle:

@@ -40,6 +40,8 @@ class Ownership:
                 f"{data_dir} is in use by process {_written(data_dir / LOCK) or 'unknown'}",
                 f"`majlis down --data-dir {data_dir}` stops it; or choose another data directory with --data-dir",
             ) from None
+        # A supervisor that was killed has left its own behind.
+        self._running.unlink(missing_ok=True)
         self._file.truncate(0)
         self._file.write(str(os.getpid()))
         self._file.flush()

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -42,7 +43,7 @@ class Platform:
         self._ownership = datadir.Ownership(settings.data_dir)
         try:
             ports.check(settings)
-            make_keys(settings.keys_dir)
+            _make_keys(settings.keys_dir)
             await self._start()
             self._up = True
             self._ownership.tell(self.running())
@@ -191,6 +192,16 @@ async def serving(address: str, timeout_s: float = 2.0) -> bool:
         except grpc.RpcError:
             return False
         return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+def _make_keys(keys_dir: Path) -> None:
+    try:
+        make_keys(keys_dir)
+    except (OSError, ValueError) as error:
+        raise no(
+            f"a key in {keys_dir} cannot be used: {error}",
+            "restore it: tokens and signatures made with it rest on it",
+        ) from None
 
 
 def _named(settings: Settings, service: str, number: int) -> str:
