@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from majlis.loadtest.measure import cpu_s, machine, rss_bytes
 from majlis.loadtest.player_process import Assignment
-from majlis.loadtest.private_platform import PrivatePlatform, private_platform
+from majlis.loadtest.private_platform import PlatformFailed, PrivatePlatform, private_platform
 from majlis.loadtest.tally import Tally, added, as_json
 
 _NO_DEADLINES: Final = {"initial_flips_ms": "300000", "turn_ms": "300000", "drawn_ms": "300000"}
@@ -60,6 +60,7 @@ async def _measure(
             used = [-cpu_s(pid) for pid in pids]
             await asyncio.sleep(seconds)
             counted = await _all(players, "report")
+            platform.check()
             used = [spent + cpu_s(pid) for spent, pid in zip(used, pids, strict=True)]
             settled = await _all(players, "stop")
         finally:
@@ -112,13 +113,13 @@ class PlayerProcess(Struct):
         return self.process.pid
 
     async def tell(self, word: str) -> Tally:
-        """Sends one word and waits for its answer. Raises RuntimeError where the players have given up."""
+        """Sends one word and waits for its answer. Raises PlatformFailed where the players have given up."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(f"{word}\n".encode())
         line = await asyncio.wait_for(self.process.stdout.readline(), _ANSWER_S)
         if not line:
-            raise RuntimeError(f"the players ended while they should {word}: see above")
+            raise PlatformFailed(f"the players ended when told to {word}: see above")
         return msgspec.json.decode(line, type=Tally)
 
     async def end(self) -> None:

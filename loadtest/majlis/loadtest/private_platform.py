@@ -41,6 +41,12 @@ class PrivatePlatform(Struct):
     def keys_dir(self) -> Path:
         return self.folder / "keys"
 
+    def check(self) -> None:
+        """Raises PlatformFailed where a process has ended."""
+        _check(self.broker, "broker", self.folder)
+        for number, table in enumerate(self.tables):
+            _check(table, f"table-{number}", self.folder)
+
 
 @contextlib.asynccontextmanager
 async def private_platform(shards: int = 8, instances: int = 1) -> AsyncIterator[PrivatePlatform]:
