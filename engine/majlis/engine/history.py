@@ -11,10 +11,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from majlis.engine.match import Act, MatchState, apply, decide, prepared, stamp
+from majlis.engine.match import Act, MatchState, decide, prepared, stamp
+from majlis.engine.match.folding import Folding
 from majlis.engine.match.state import NO_HASH
 from majlis.engine.vocabulary.entry import Entry
-from majlis.engine.vocabulary.wire import decode_entry, encode_entry
+from majlis.engine.vocabulary.wire import encode_entry
 
 SCHEMA: Final = 1
 """Of the entries written here. Raised when older code could not read them rightly."""
@@ -57,8 +58,10 @@ def fold(stored: Iterable[bytes], state: MatchState | None = None) -> MatchState
 
     Trusts what it reads: whoever does not, verifies first (`evidence.verify_history`).
     """
+    folding = Folding(state)
     for one in stored:
-        state = apply(state, decode_entry(one), sha256(one).digest())
-    if state is None:
+        folding.add(one)
+    folded = folding.state
+    if folded is None:
         raise ValueError("a history has at least one entry")
-    return state
+    return folded

@@ -102,10 +102,15 @@ class Stream:
 
     def _exchange(self, order: MutableSequence[T]) -> None:
         self._read(len(order))
-        below = self.below
-        for i in range(len(order) - 1, 0, -1):
-            j = below(i + 1)
-            order[i], order[j] = order[j], order[i]
+        words = self._words
+        for n in range(len(order), 1, -1):
+            # As in `below`, without a call for each card: a word at or over the limit is left, and `below` goes on.
+            word = words.pop() if words else _WORDS
+            if word < _WORDS - _WORDS % n:
+                j = word % n
+            else:
+                j, words = self.below(n), self._words
+            order[n - 1], order[j] = order[j], order[n - 1]
 
 
 class Chance(Struct, frozen=True):

@@ -170,7 +170,7 @@ Global___Record: _TypeAlias = Record  # noqa: Y015
 
 @_typing.final
 class RecordStatement(_message.Message):
-    """What an archive's signature covers, serialised deterministically."""
+    """What an archive's signature covers, serialised deterministically, behind a label (evidence.py says how)."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -213,7 +213,7 @@ class MerkleCheckpoint(_message.Message):
     """"tournament/<id>" or "day/2031-07-04" """
     root: _builtins.bytes
     signature: _builtins.bytes
-    """Ed25519 over CheckpointStatement"""
+    """Ed25519 over CheckpointStatement, behind another label"""
     key_id: _builtins.str
     @_builtins.property
     def leaves(self) -> _containers.RepeatedCompositeFieldContainer[Global___MerkleLeaf]: ...

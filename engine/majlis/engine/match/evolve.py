@@ -261,3 +261,5 @@ _CHANGES: Final[dict[type, Callable[[MatchState, Any, int], MatchState]]] = {
     ClockCredited: _clock_credited,
     MatchEnded: _match_ended,
 }
+MATCH_EVENTS: Final = frozenset(_CHANGES)
+"""The events every match knows; all others are a game's."""

@@ -25,6 +25,11 @@ _KEY: Final = 8
 
 def remember(memory: bytes, command_id: str, number: int, decision_id: int, command: Command) -> bytes:
     """The memory with one more accepted command, and without the oldest when it is full."""
+    return remember_stored(memory, command_id, number, decision_id, _known(command))
+
+
+def remember_stored(memory: bytes, command_id: str, number: int, decision_id: int, command: bytes) -> bytes:
+    """The same for a command as it is stored."""
     record = _key(command_id) + number.to_bytes(4, "big") + _checksum(decision_id, command)
     return memory[-_RECORD * (KEPT - 1) :] + record
 
@@ -38,7 +43,7 @@ def recall(memory: bytes, command_id: str, decision_id: int, command: Command) -
     if at < 0:
         return None
     number = int.from_bytes(memory[at + _KEY : at + _KEY + 4], "big")
-    return number, memory.startswith(_checksum(decision_id, command), at + _KEY + 4)
+    return number, memory.startswith(_checksum(decision_id, _known(command)), at + _KEY + 4)
 
 
 @lru_cache(1024)
@@ -46,7 +51,12 @@ def _key(command_id: str) -> bytes:
     return sha256(command_id.encode()).digest()[:_KEY]
 
 
-def _checksum(decision_id: int, command: Command) -> bytes:
+def _known(command: Command) -> bytes:
     # The table draws the seed and settles the rules version: a repeated opening is the same without them.
-    known = replace(command, server_seed=b"", rules_version=0) if isinstance(command, OpenMatch) else command
-    return crc32(seal_command(known), decision_id & 0xFFFFFFFF).to_bytes(4, "big")
+    if isinstance(command, OpenMatch):
+        command = replace(command, server_seed=b"", rules_version=0)
+    return seal_command(command)
+
+
+def _checksum(decision_id: int, command: bytes) -> bytes:
+    return crc32(command, decision_id & 0xFFFFFFFF).to_bytes(4, "big")
