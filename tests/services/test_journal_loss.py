@@ -127,18 +127,19 @@ async def test_closing_an_idle_shard_ends_at_once(store: WatchedStore, clock: Ma
     assert log_of(store)[-1].shard_opened is not None
 
 
+@pytest.mark.parametrize("taken_over", [False, True])
 async def test_a_shard_that_is_closed_in_doubt_makes_sure_first(
-    store: WatchedStore, clock: ManualClock
+    store: WatchedStore, clock: ManualClock, taken_over: bool
 ) -> None:
     shard, answers = await opened(store, clock), Answers()
-    async with running(shard) as task:
+    if taken_over:
         write_as(store, 9, b"theirs")
-        clock.seconds += 1.5
-        shard.when_stored(answers.to("rejection"))
-        shard.close()
-        await task
-    assert answers == [("rejection", False)]
-    assert shard.lost
+    clock.seconds += 1.5
+    shard.when_stored(answers.to("rejection"))
+    shard.close()
+    await shard.run()
+    assert answers == [("rejection", not taken_over)]
+    assert shard.lost == taken_over
 
 
 # --- standing still --------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ class Proxy:
         self._port = port
         self._pipes: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
+        self._deaf: set[asyncio.StreamWriter] = set()
         self._late: list[tuple[asyncio.StreamWriter, bytes]] = []
 
     def cut(self) -> None:
@@ -62,10 +63,14 @@ class Proxy:
     ) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(1 << 16):
-                if b"HPUB " in data and self.next_fault in (Fault.LOSE_REQUEST, Fault.WRITE_LATE):
-                    if self.next_fault is Fault.WRITE_LATE:
+                fault = None
+                if b"HPUB " in data:
+                    fault, self.next_fault = self.next_fault, None
+                if fault is Fault.LOSE_ACKNOWLEDGEMENT:
+                    self._deaf.add(client)
+                elif fault is not None:
+                    if fault is Fault.WRITE_LATE:
                         self._late.append((server, data))
-                    self.next_fault = None
                     client.close()
                     return
                 server.write(data)
@@ -75,8 +80,7 @@ class Proxy:
     async def _down(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(1 << 16):
-                if b"MSG " in data and self.next_fault is Fault.LOSE_ACKNOWLEDGEMENT:
-                    self.next_fault = None
+                if b"MSG " in data and client in self._deaf:
                     break
                 client.write(data)
                 await client.drain()

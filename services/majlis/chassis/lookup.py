@@ -13,7 +13,7 @@ import structlog
 from nats.js.kv import KV_DEL, KV_PURGE, KeyValue
 
 from majlis.chassis.broker import LEASE_TTL_S
-from majlis.chassis.journal.lease import RENEW_EVERY_S, Owner
+from majlis.chassis.journal.lease import Owner
 from majlis.engine.decider import Rejected
 from majlis.engine.ids import shard_of
 from majlis.engine.vocabulary.rejection import RejectionCode
@@ -68,8 +68,8 @@ class Lookup:
         watcher = await self._bucket.watchall()
         try:
             while True:
-                # Owners renew every few seconds: a silent watch has died, say with the server that held it.
-                entry = await watcher.updates(timeout=RENEW_EVERY_S + _PAUSE_S)  # type: ignore[no-untyped-call]
+                # Owners renew more often than that: a silent watch has died, say with the server that held it.
+                entry = await watcher.updates(timeout=self._lease_s / 3)  # type: ignore[no-untyped-call]
                 if entry is not None:  # None: all present values have been given
                     self._see(entry)
         finally:

@@ -74,9 +74,10 @@ class Owning(Protocol):
 class Checkpoints:
     """The checkpoints of one shard, as its owner keeps them. One call at a time."""
 
-    def __init__(self, store: Store, shard: str) -> None:
+    def __init__(self, store: Store, shard: str, bucket_size: int = BUCKET_SIZE) -> None:
         self._store = store
         self._shard = shard
+        self._bucket_size = bucket_size
         self._members: dict[int, list[str]] = {}
         self._bucket_of: dict[str, int] = {}
         self._dirty: dict[
@@ -203,9 +204,9 @@ class Checkpoints:
         self._expected[number] = stored.sequence if stored else 0
 
     def _bucket_with_room(self) -> int:
-        if len(self._members.get(self._open, ())) >= BUCKET_SIZE:
+        if len(self._members.get(self._open, ())) >= self._bucket_size:
             own = (number for number in self._members if number not in self._found)
-            half_empty = (number for number in own if len(self._members[number]) <= BUCKET_SIZE // 2)
+            half_empty = (number for number in own if len(self._members[number]) <= self._bucket_size // 2)
             self._open = next(half_empty, max(self._members) + 1)
         return self._open
 

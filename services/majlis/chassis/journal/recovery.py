@@ -61,10 +61,9 @@ async def open_shard(
     """
     tail = _Tail(store, subject, folder)
     await _persist(tail.begin, clock)
+    head = await _persist(tail.catch_up, clock)
     while True:
-        head = await _persist(tail.catch_up, clock)
-        if head.epoch > claim.epoch:
-            raise Fenced(name, head.epoch)
+        _check_epoch(name, head, claim)
         barrier = _barrier(head, max(tail.at_ms, claim.previous_alive_ms), instance, clock)
         frozen = freeze(name, claim.epoch, head, barrier=barrier)
         before_ms = clock.now_ms()
@@ -72,11 +71,11 @@ async def open_shard(
             await _persist(functools.partial(settle_once, store, subject, frozen, head), clock)
             break
         except Fenced:
-            continue  # somebody wrote once more: go on from there, a later claim is noticed then
+            # The former owner is busy still: shut it out first, what it wrote is folded afterwards.
+            head = await _persist(tail.look, clock)
     # The barrier is folded as it is stored, like everything else.
     head = await _persist(tail.catch_up, clock)
-    if head.epoch > claim.epoch:
-        raise Fenced(name, head.epoch)
+    _check_epoch(name, head, claim)
     _check_clock(before_ms, tail.at_ms, clock.now_ms())
     return Shard(store, subject, name, head, clock)
 
@@ -96,6 +95,14 @@ class _Tail:
     async def begin(self) -> None:
         self._folded = await self._folder.begin()
         self._head = None if self._folded else Head()
+
+    async def look(self) -> Head:
+        """Where the log ends now; folds nothing."""
+        last = await self._store.head(self._subject)
+        if last is None:
+            return Head()
+        self.at_ms = last.at_ms
+        return follow(None, last)[1]
 
     async def catch_up(self) -> Head:
         """Folds what is stored and not folded yet."""
@@ -136,6 +143,11 @@ async def _persist(attempt: Callable[[], Awaitable[T]], clock: Clock) -> T:
         except Unknown as error:
             log.info("recovery goes on", event_type="recovery_repeated", why=str(error))
             await clock.sleep(_PAUSE_S)
+
+
+def _check_epoch(name: str, head: Head, claim: Claimed) -> None:
+    if head.epoch > claim.epoch:
+        raise Fenced(name, head.epoch)
 
 
 def _check_clock(before_ms: int, broker_ms: int, after_ms: int) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import aclosing
 from typing import Final
 
 import structlog
@@ -257,15 +256,15 @@ async def settle_once(store: Store, subject: str, batch: Frozen, head: Head) -> 
     """One attempt to store `batch` after `head`: the new head, or Unknown, or Fenced.
 
     "Wrong last sequence" is not yet a no: the batch may have been stored by an earlier attempt whose answer was lost.
+    Then it is the last one, unless a later owner has written already.
     """
     try:
         return batch.at(await store.append(subject, batch.data, batch.message_id, head.sequence))
     except WrongLastSequence:
         last = await store.head(subject)
-    async with aclosing(store.scan(subject, head.sequence, last.sequence if last else 0)) as following:
-        async for stored in following:
-            if stored.data == batch.data:
-                return batch.at(stored.sequence)
-            found, _ = follow(None, stored)
-            raise Fenced(found.shard, found.epoch)
-    raise Unknown(f"{subject}: refused at {head.sequence}, but nothing is stored after it")
+    if last is None or last.sequence <= head.sequence:
+        raise Unknown(f"{subject}: refused at {head.sequence}, but nothing is stored after it")
+    if last.data != batch.data:
+        found, at = follow(None, last)
+        raise Fenced(found.shard, at.epoch)
+    return batch.at(last.sequence)
