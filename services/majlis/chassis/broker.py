@@ -117,3 +117,10 @@ async def _ensure(js: JetStreamContext, stream: str, create: Callable[[], Awaita
 async def shards_bucket(js: JetStreamContext) -> KeyValue:
     """The bucket of leases: which instance owns which shard."""
     return await js.key_value(SHARDS)
+
+
+async def match_shards(js: JetStreamContext, configured: int) -> list[str]:
+    """The shards of matches: those new matches are spread over, and those that older matches were born in."""
+    told = await js.stream_info(JOURNAL, subjects_filter="journal.match.>")
+    born = {subject.rsplit(".", 1)[-1] for subject in told.state.subjects or {}}
+    return sorted({*map(str, range(configured)), *born}, key=int)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from typing import Final
 
-from majlis.chassis import broker, metrics
+from nats.aio.client import Client
+from nats.js.kv import KeyValue
+
+from majlis.chassis import broker
 from majlis.chassis.clock import SystemClock
 from majlis.chassis.journal.nats_store import NatsStore
 from majlis.chassis.lookup import Lookup
@@ -15,6 +19,7 @@ from majlis.chassis.tokens import load_verifier
 from majlis.v1.table_pb2_grpc import add_TableServicer_to_server
 
 from .computers import ComputerDesk
+from .gauges import keep_gauges
 from .host import TableHost
 from .ownership import Presence, ShardKeeper
 from .results import ResultPublisher
@@ -22,87 +27,82 @@ from .seeds import SystemSeeds
 from .servicer import TableServicer
 from .shard_host import ShardHost
 
+HEAR_OTHERS_S: Final = 0.7
+"""Other instances must be heard before shards are claimed that are theirs."""
 
-async def main(settings: Settings) -> None:
-    """Wires one instance and serves until told to stop."""
-    clock = SystemClock()
-    instance = f"table-{settings.instance}-{secrets.token_hex(4)}"
-    urls = settings.broker.urls
-    client = await broker.connect(urls, instance)
-    js = client.jetstream()
-    await broker.ensure_streams(js, settings.broker.replicas)
-    bucket = await broker.shards_bucket(js)
-    journal = NatsStore(broker.JOURNAL, lambda: broker.connect(urls, f"{instance}-journal", reconnect=False))
-    checkpoints = NatsStore(
-        broker.CHECKPOINTS, lambda: broker.connect(urls, f"{instance}-checkpoints", reconnect=False)
-    )
 
-    host = TableHost(clock)
-    lookup = Lookup(bucket)
-    desk = ComputerDesk(host, client, clock, instance)
-    results = ResultPublisher(js, clock)
-    host.computers, host.results = desk, results
-    presence = Presence(client, instance, settings.address_of("table", settings.instance), clock)
-    servicer = TableServicer(host, load_verifier(settings.keys_dir), lookup, SystemSeeds(), clock)
-    service = Service("table", settings)
-    service.add("majlis.v1.Table", add_TableServicer_to_server, servicer)
+class Instance:
+    """Everything of one table instance, wired."""
 
-    def make(shard: str) -> ShardHost:
-        return ShardHost(shard, journal, checkpoints, instance, clock)
+    def __init__(
+        self, settings: Settings, name: str, client: Client, bucket: KeyValue, shards: list[str]
+    ) -> None:
+        self.clock = SystemClock()
+        self.name = name
+        self.shards = shards
+        self.bucket = bucket
+        self.journal = self._store(settings, broker.JOURNAL)
+        self.checkpoints = self._store(settings, broker.CHECKPOINTS)
+        self.host = TableHost(self.clock)
+        self.lookup = Lookup(bucket)
+        self.desk = ComputerDesk(self.host, client, self.clock, name)
+        self.results = ResultPublisher(client.jetstream(), self.clock)
+        self.host.computers, self.host.results = self.desk, self.results
+        self.presence = Presence(client, name, settings.address_of("table", settings.instance), self.clock)
+        verifier = load_verifier(settings.keys_dir)
+        self.servicer = TableServicer(self.host, verifier, self.lookup, SystemSeeds(), self.clock)
+        self.service = Service("table", settings)
+        self.service.add("majlis.v1.Table", add_TableServicer_to_server, self.servicer)
 
-    async def start() -> None:
-        for work in (
-            presence.run(),
-            lookup.run(),
-            desk.run(),
-            results.run(),
-            servicer.streams.ping(),
-            watch(host),
-        ):
-            service.watch_task(work, getattr(work, "__qualname__", "task"))
-        # Others must be heard before shards are claimed that are theirs.
-        await asyncio.sleep(0.7)
-        for number in range(settings.shards):
-            keeper = ShardKeeper(str(number), bucket, presence, host, make, journal, clock)
-            service.watch_task(keeper.run(), f"shard {number}")
+    def _store(self, settings: Settings, stream: str) -> NatsStore:
+        urls, connection = settings.broker.urls, f"{self.name}-{stream.lower()}"
+        return NatsStore(stream, lambda: broker.connect(urls, connection, reconnect=False))
 
-    async def drain() -> None:
-        presence.draining = True
-        servicer.streams.drain()
-        while host.shards:
+    async def start(self) -> None:
+        """Begins to hear the others, then to claim shards."""
+        watch = self.service.watch_task
+        watch(self.presence.run(), "presence")
+        watch(self.lookup.run(), "lookup")
+        watch(self.desk.run(), "computers")
+        watch(self.results.run(), "results")
+        watch(self.servicer.streams.ping(), "pings")
+        watch(keep_gauges(self.host), "gauges")
+        await asyncio.sleep(HEAR_OTHERS_S)
+        for shard in self.shards:
+            keeper = ShardKeeper(
+                shard, self.bucket, self.presence, self.host, self._host_of, self.journal, self.clock
+            )
+            watch(keeper.run(), f"shard {shard}")
+
+    def _host_of(self, shard: str) -> ShardHost:
+        return ShardHost(shard, self.journal, self.checkpoints, self.name, self.clock)
+
+    async def drain(self) -> None:
+        """Hands every shard over."""
+        self.presence.draining = True
+        self.servicer.streams.drain()
+        while self.host.shards:
             await asyncio.sleep(0.02)
 
+    async def close(self) -> None:
+        self.host.close()
+        await self.journal.close()
+        await self.checkpoints.close()
+
+
+async def main(settings: Settings) -> None:
+    """Serves until told to stop."""
+    name = f"table-{settings.instance}-{secrets.token_hex(4)}"
+    client = await broker.connect(settings.broker.urls, name)
+    js = client.jetstream()
+    await broker.ensure_streams(js, settings.broker.replicas)
+    shards = await broker.match_shards(js, settings.shards)
+    instance = Instance(settings, name, client, await broker.shards_bucket(js), shards)
     try:
-        await service.serve(start, drain)
+        await instance.service.serve(instance.start, instance.drain)
     finally:
-        host.close()
-        await journal.close()
-        await checkpoints.close()
+        await instance.close()
         await client.close()
-
-
-async def watch(host: TableHost) -> None:
-    """Keeps the gauges of the operations page up to date."""
-    while True:
-        active: dict[str, int] = {}
-        stalled: dict[str, int] = {}
-        for live in list(host.live_matches()):
-            state = live.stored
-            if state is not None and state.ended is None:
-                active[state.game] = active.get(state.game, 0) + 1
-        for shard_host in host.shards.values():
-            if shard_host.shard is not None and shard_host.shard.stalled:
-                for live in shard_host.matches.values():
-                    if live.stored is not None and live.stored.ended is None:
-                        stalled[live.stored.game] = stalled.get(live.stored.game, 0) + 1
-        for game in {*active, *stalled}:
-            metrics.MATCHES_ACTIVE.labels(game).set(active.get(game, 0))
-            metrics.TABLES_STALLED.labels(game).set(stalled.get(game, 0))
-        metrics.SHARDS_OWNED.set(len(host.shards))
-        metrics.SHARDS_STALLED.set(
-            sum(1 for s in host.shards.values() if s.shard is not None and s.shard.stalled)
-        )
-        await asyncio.sleep(1)
 
 
 if __name__ == "__main__":
