@@ -53,9 +53,12 @@ def decode_{low}(stored: bytes) -> {name}:
 """
 
 DECODE_FRAME = """
-def frame_{low}(stored: bytes) -> {pb}:
+{name}Frame = {pb}
+
+
+def frame_{low}(stored: bytes) -> {name}Frame:
     try:
-        return {pb}.FromString(stored)
+        return {name}Frame.FromString(stored)
     except DecodeError as error:
         raise Unreadable("{name}", str(error)) from error
 

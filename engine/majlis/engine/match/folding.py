@@ -18,8 +18,7 @@ from majlis.engine.match.recent import KEPT, remember_stored
 from majlis.engine.match.state import MatchState, Seat
 from majlis.engine.vocabulary.entry import ActorKind
 from majlis.engine.vocabulary.match import Controller, DecisionOpened
-from majlis.engine.vocabulary.wire import decode_entry, encode_event, frame_entry, open_event
-from majlis.v1 import entry_pb2
+from majlis.engine.vocabulary.wire import EntryFrame, decode_entry, encode_event, frame_entry, open_event
 
 _SEAT: Final = int(ActorKind.SEAT)
 _COMPUTER: Final = int(ActorKind.COMPUTER)
@@ -32,7 +31,7 @@ class Folding:
 
     def __init__(self, state: MatchState | None) -> None:
         self._state = state
-        self._last: tuple[entry_pb2.EntryFrame, bytes] | None = None  # the last entry not in the state yet
+        self._last: tuple[EntryFrame, bytes] | None = None  # the last entry not in the state yet
         self._begin()
 
     def _begin(self) -> None:
@@ -43,7 +42,7 @@ class Folding:
         self._decision = b""
         seats = len(state.seats) if state is not None else 0
         self._moves = [[0, 0] for _ in range(seats)]  # by seat: made by its holder, by the computer for it
-        self._commands: list[deque[entry_pb2.EntryFrame]] = [deque(maxlen=KEPT) for _ in range(seats)]
+        self._commands: list[deque[EntryFrame]] = [deque(maxlen=KEPT) for _ in range(seats)]
 
     @property
     def state(self) -> MatchState | None:
@@ -80,7 +79,7 @@ class Folding:
         self._state = apply(self.state, decode_entry(stored), sha256(stored).digest())
         self._begin()
 
-    def _gathered(self, state: MatchState, frame: entry_pb2.EntryFrame, stored: bytes) -> MatchState:
+    def _gathered(self, state: MatchState, frame: EntryFrame, stored: bytes) -> MatchState:
         decision = open_event(self._decision) if self._decision else state.decision
         recent = list(state.recent)
         for seat, commands in enumerate(self._commands):

@@ -2596,9 +2596,12 @@ def encode_entry(s: Entry) -> bytes:
     return m.SerializeToString(deterministic=True)
 
 
-def frame_entry(stored: bytes) -> entry_pb2.EntryFrame:
+EntryFrame = entry_pb2.EntryFrame
+
+
+def frame_entry(stored: bytes) -> EntryFrame:
     try:
-        return entry_pb2.EntryFrame.FromString(stored)
+        return EntryFrame.FromString(stored)
     except DecodeError as error:
         raise Unreadable("Entry", str(error)) from error
 
