@@ -44,7 +44,8 @@ SUSPECT_AFTER_S: Final = 1.2
 CLAIM_PAUSE_S: Final = 5.0
 """A shard changes hands through one instance at most once in so long."""
 TICK_S: Final = 0.1
-CHECKPOINT_EVERY_S: Final = 0.05
+SAVED_WITHIN_S: Final = 5.0
+"""How old a match's checkpoint may become: what was played since is what a new owner has to read."""
 _BROKER_ERRORS: Final = (nats.errors.Error, JetStreamError, OSError, asyncio.TimeoutError)
 
 
@@ -225,7 +226,7 @@ class ShardKeeper:
             now = self._clock.monotonic()
             if now >= next_checkpoint and not shard.stalled:
                 await shard_host.checkpoint()
-                next_checkpoint = now + CHECKPOINT_EVERY_S
+                next_checkpoint = now + SAVED_WITHIN_S / max(1, shard_host.unsaved)
             if now >= next_sweep:
                 shard_host.forget_finished()
                 next_sweep = now + 10

@@ -259,6 +259,11 @@ class ShardHost:
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 
+    @property
+    def unsaved(self) -> int:
+        """How many buckets of matches have entries that no checkpoint holds."""
+        return self._checkpoints.dirty
+
     async def checkpoint(self) -> None:
         """Saves the bucket that has been dirty for longest."""
         if self.shard is not None and not self.shard.lost and self._checkpoints.dirty:
