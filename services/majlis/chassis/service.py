@@ -15,6 +15,7 @@ starts it again, and nothing goes on half alive.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -120,6 +121,7 @@ class Service:
         try:
             if start is not None:
                 await self._unless_stopped(start())
+            _settle_memory()
             if not self._stop.is_set():
                 self._ready = True
                 await self._set_health(SERVING)
@@ -211,6 +213,14 @@ class Service:
             log.error("told to stop twice: ending at once")
             os._exit(1)
         self._stop.set()
+
+
+def _settle_memory() -> None:
+    """Keeps the garbage collector off what lives as long as the process, and rare: a full pass over ten thousand matches
+    would stop everybody for a tenth of a second, and hardly anything here forms cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 100)
 
 
 def run(main: Callable[[Settings], Awaitable[None]], service: str) -> NoReturn:
