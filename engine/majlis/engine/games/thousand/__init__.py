@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 from majlis.engine.decider import SPECTATOR, Deadline, Emitter, Outcome, Rejected, Setup
@@ -30,15 +31,18 @@ from majlis.engine.games.thousand.view import happening, private_view, public_vi
 from majlis.engine.vocabulary.entry import Command, Event, Observed
 from majlis.engine.vocabulary.match import Termination
 from majlis.engine.vocabulary.rejection import RejectionCode
+from majlis.engine.vocabulary.thousand import ThousandPhase
 
 _WHAT_FOR: Final = {
-    REDEAL: ("redeal", "redeal_ms"),
-    AUCTION: ("bid", "bid_ms"),
-    GIVE_LEFT: ("give_left", "give_ms"),
-    GIVE_RIGHT: ("give_right", "give_ms"),
-    CONTRACT: ("contract", "contract_ms"),
-    TRICK: ("play", "play_ms"),
+    REDEAL: ("redeal", attrgetter("redeal_ms")),
+    AUCTION: ("bid", attrgetter("bid_ms")),
+    GIVE_LEFT: ("give_left", attrgetter("give_ms")),
+    GIVE_RIGHT: ("give_right", attrgetter("give_ms")),
+    CONTRACT: ("contract", attrgetter("contract_ms")),
+    TRICK: ("play", attrgetter("play_ms")),
 }
+_BY_PHASE: Final = tuple([_WHAT_FOR.get(phase) for phase in ThousandPhase])
+"""A phase is a small number: an index is quicker than the hash of an enum."""
 AUTO_PLAY_MS: Final = 500
 """THO-O24: the only legal card is played for the seat after this time, not before."""
 
@@ -90,17 +94,18 @@ class Thousand:
 
     def deadline(self, state: State) -> Deadline | None:
         """The open decision; None before the first deal and after the last."""
-        seats = waiting(state)
-        if not seats:
+        phase, options, turn = state.phase, state.frame.options, state.turn
+        asked = _BY_PHASE[phase]
+        if asked is None:
             return None
-        options, (what_for, limit) = state.frame.options, _WHAT_FOR[state.phase]
-        if state.phase is REDEAL:
-            return Deadline(state.decision_id, seats, what_for, options.redeal_ms, optional=True)
-        if state.phase is TRICK and options.auto_play == "yes":
-            cards = playable(state, seats[0])
+        what_for, limit = asked
+        if turn is None:
+            return Deadline(state.decision_id, waiting(state), what_for, limit(options), None, True)
+        if phase is TRICK and options.auto_play == "yes":
+            cards = playable(state, turn)
             if cards & (cards - 1) == 0:
-                return Deadline(state.decision_id, seats, what_for, AUTO_PLAY_MS, optional=True)
-        return Deadline(state.decision_id, seats, what_for, getattr(options, limit))
+                return Deadline(state.decision_id, (turn,), what_for, AUTO_PLAY_MS, None, True)
+        return Deadline(state.decision_id, (turn,), what_for, limit(options))
 
     def fallback(self, state: State, seat: int) -> Command:
         """See `fallback`."""

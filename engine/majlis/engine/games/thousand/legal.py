@@ -112,18 +112,18 @@ def best_of(trick: bytes, trump: int) -> int:
     """The card that takes the trick as far as it has been played (THO-22)."""
     best = trick[0]
     for card in trick[1:]:
-        if SUIT_OF[card] == SUIT_OF[best]:
-            best = max(best, card)
-        elif SUIT_OF[card] == trump:
+        suit = SUIT_OF[card]
+        if card > best if suit == SUIT_OF[best] else suit == trump:
             best = card
     return best
 
 
 def follow(hand: int, trick: bytes, trump: int, *, raise_trumped: bool = False) -> int:
     """The cards that may be added to a trick (THO-17 to THO-20; `raise_trumped`: THO-O7)."""
-    best, suit = best_of(trick, trump), hand & SUIT_SETS[SUIT_OF[trick[0]]]
+    led = SUIT_OF[trick[0]]
+    best, suit = trick[0] if len(trick) == 1 else best_of(trick, trump), hand & SUIT_SETS[led]
     if suit:
-        if SUIT_OF[best] == SUIT_OF[trick[0]]:
+        if SUIT_OF[best] == led:
             return suit & ABOVE[best] or suit
         return suit & ABOVE[trick[0]] or suit if raise_trumped else suit
     trumps = hand & SUIT_SETS[trump] if trump >= 0 else 0
@@ -186,7 +186,9 @@ def legal(state: State, seat: int) -> Iterable[Command]:
 
 def _of_a_trick(state: State, seat: int) -> tuple[Command, ...]:
     cards = playable(state, seat)
-    plays = _commands(PLAYS, cards)
+    suit = SUIT_OF[cards.bit_length() - 1]
+    alone = cards & SUIT_SETS[suit] == cards
+    plays = PLAYS[suit][cards >> 6 * suit] if alone else _commands(PLAYS, cards)
     if state.frame.options.marriage_declaration == "optional":
         return plays + _commands(UNDECLARED, cards & declaring(state, seat))
     return plays

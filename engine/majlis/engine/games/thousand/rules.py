@@ -161,12 +161,13 @@ def _contract(emit: Emitter[State], state: State, seat: int, command: ThousandCo
 
 def _play(emit: Emitter[State], state: State, seat: int, command: ThousandPlay) -> None:
     """THO-17 to THO-27; after the eighth trick the deal is scored."""
-    _require(state, TRICK)
+    if state.phase is not TRICK:
+        _require(state, TRICK)
     card = command.card
-    _require_card(state, seat, card)
-    if not playable(state, seat) >> card & 1:
+    if not 0 <= card < CARDS or not playable(state, seat) >> card & 1:
+        _require_card(state, seat, card)
         _refuse_card(state, seat, card)
-    declared = declares(state, seat, card)
+    declared = not state.trick and declares(state, seat, card)
     if command.undeclared:
         if not declared or state.frame.options.marriage_declaration == "automatic":
             _illegal("there is no marriage to leave undeclared", "Play the card without saying so.")
@@ -175,8 +176,8 @@ def _play(emit: Emitter[State], state: State, seat: int, command: ThousandPlay) 
     if declared:
         suit = SUIT_OF[card]
         emit(ThousandMarriageDeclared(seat=seat, suit=suit, points=MARRIAGES[suit]))
-    trick = emit.state.trick
-    if len(trick) == SEATS:
+    if len(state.trick) == SEATS - 1:
+        trick = emit.state.trick
         best = best_of(trick, state.trump)
         taker = (state.leader + trick.index(best)) % SEATS
         emit(ThousandTrickTaken(seat=taker, points=sum([POINTS[each] for each in trick])))
