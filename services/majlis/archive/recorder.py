@@ -7,7 +7,7 @@ made from are let go only after it is noted as published.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import nats.errors
@@ -63,6 +63,17 @@ def make(history: list[bytes], key: Ed25519PrivateKey) -> Made:
     return Made(record, verdict.state.head_hash)
 
 
+def _sound_alarm(match_id: str, made: Made) -> None:
+    metrics.REPLAY_MISMATCHES.inc()
+    log.critical(
+        "a match is not as deciding it again gives it",
+        event_type="replay_mismatch",
+        match_id=match_id,
+        entry=made.fault_entry,
+        fault=made.fault,
+    )
+
+
 class Recorder:
     """Works on finished matches as they come. `wake` says that there may be new ones."""
 
@@ -107,29 +118,42 @@ class Recorder:
         query = select(records.c.match_id, records.c.game).where(records.c.state == ENDED)
         async with reading(self._engine) as connection:
             found = (await connection.execute(query.order_by(records.c.ended_at_ms).limit(BATCH))).all()
-        for match_id, game in found:
-            await self._record(match_id, game)
+        if found:
+            await self._record({match_id: subject_of(game, match_id) for match_id, game in found})
         return len(found)
 
-    async def _record(self, match_id: str, game: str) -> None:
-        query = select(entries.c.stored).where(entries.c.match_id == match_id).order_by(entries.c.number)
-        async with reading(self._engine) as connection:
-            history = list((await connection.scalars(query)).all())
-        made = await asyncio.to_thread(make, history, self._key)
+    async def _record(self, subjects: Mapping[str, str]) -> None:
+        """Match id -> subject of its record."""
+        histories = await self._histories(list(subjects))
+        made = {
+            match_id: await asyncio.to_thread(make, histories[match_id], self._key) for match_id in subjects
+        }
         self._crash_point("verified")
-        if made.record and not await self._publish(subject_of(game, match_id), made.record, history):
-            made = Made(fault="another record of this match is in the log already")
-        self._crash_point("published")
-        if made.fault:
-            metrics.REPLAY_MISMATCHES.inc()
-            log.critical(
-                "a match is not as deciding it again gives it",
-                event_type="replay_mismatch",
-                match_id=match_id,
-                entry=made.fault_entry,
-                fault=made.fault,
+        good = [match_id for match_id in subjects if made[match_id].record]
+        stored = await asyncio.gather(
+            *(
+                self._publish(subjects[match_id], made[match_id].record, histories[match_id])
+                for match_id in good
             )
-        await self._note(match_id, made)
+        )
+        for match_id, ours in zip(good, stored, strict=True):
+            if not ours:
+                made[match_id] = Made(fault="another record of this match is in the log already")
+        self._crash_point("published")
+        for match_id, each in made.items():
+            if each.fault:
+                _sound_alarm(match_id, each)
+        await self._note(made)
+
+    async def _histories(self, match_ids: list[str]) -> dict[str, list[bytes]]:
+        query = select(entries.c.match_id, entries.c.stored).where(entries.c.match_id.in_(match_ids))
+        histories: dict[str, list[bytes]] = {match_id: [] for match_id in match_ids}
+        async with reading(self._engine) as connection:
+            for match_id, stored in await connection.execute(
+                query.order_by(entries.c.match_id, entries.c.number)
+            ):
+                histories[match_id].append(stored)
+        return histories
 
     async def _publish(self, subject: str, record: bytes, history: list[bytes]) -> bool:
         """Stores the record once; False where another one is there."""
@@ -151,22 +175,21 @@ class Recorder:
         except (NotFoundError, Rejected):
             return False
 
-    async def _note(self, match_id: str, made: Made) -> None:
-        """The entries of a quarantined match are kept: they are the evidence."""
-        state = QUARANTINED if made.fault else PUBLISHED
+    async def _note(self, made: Mapping[str, Made]) -> None:
+        """What came of each match. The entries of a quarantined one are kept: they are the evidence."""
         async with writing(self._engine) as connection:
-            await connection.execute(
-                update(records)
-                .where(records.c.match_id == match_id)
-                .values(
-                    state=state,
-                    history_hash=made.history_hash,
-                    fault=made.fault,
-                    fault_entry=made.fault_entry,
+            for match_id, each in made.items():
+                noted = update(records).where(records.c.match_id == match_id)
+                await connection.execute(
+                    noted.values(
+                        state=QUARANTINED if each.fault else PUBLISHED,
+                        history_hash=each.history_hash,
+                        fault=each.fault,
+                        fault_entry=each.fault_entry,
+                    )
                 )
-            )
-            if state == PUBLISHED:
-                await connection.execute(delete(entries).where(entries.c.match_id == match_id))
+            published = [match_id for match_id, each in made.items() if not each.fault]
+            await connection.execute(delete(entries).where(entries.c.match_id.in_(published)))
 
     async def _measure_lag(self) -> None:
         """Entries of ended matches that are not verified yet."""
