@@ -21,6 +21,7 @@ from majlis.loadtest.tally import Tally, added, as_json
 _NO_DEADLINES: Final = {"initial_flips_ms": "300000", "turn_ms": "300000", "drawn_ms": "300000"}
 """The clock makes no moves while players are being measured."""
 _ANSWER_S: Final = 180.0
+_REHEARSED: Final = 100
 
 
 def path(
@@ -48,6 +49,7 @@ async def _measure(
     tables: int, rate: float | None, seconds: float, warm_up_s: float, processes: int, seats: int, shards: int
 ) -> dict[str, Any]:
     async with private_platform(shards) as platform:
+        await _rehearse(platform, seats)
         before = rss_bytes(platform.tables[0].pid)
         players = await _assign(platform, tables, rate, processes, seats)
         try:
@@ -146,6 +148,15 @@ async def start_players(assignment: Assignment, folder: Path) -> PlayerProcess:
     assert process.stdin is not None
     process.stdin.write(msgspec.json.encode(assignment) + b"\n")
     return PlayerProcess(process)
+
+
+async def _rehearse(platform: PrivatePlatform, seats: int) -> None:
+    """Opens some tables and leaves them: only then does the process hold what it needs however few tables there are."""
+    for players in await _assign(platform, _REHEARSED, None, 1, seats):
+        try:
+            await players.tell("open")
+        finally:
+            await players.end()
 
 
 async def _assign(
