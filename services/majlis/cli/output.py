@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -14,7 +14,10 @@ from rich.text import Text
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, nothing else.")]
 
-out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+WIDE: Final = 240
+"""Columns of tables that go to a file or another program: nothing is folded there."""
+
+out = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
 err = Console(stderr=True, highlight=False)
 
 
@@ -32,19 +35,23 @@ def print_json(data: Any) -> None:
 def show(
     rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool, title: str = ""
 ) -> None:
-    """Rows as JSON, or as a table of the given columns (key -> heading)."""
+    """Rows as JSON, or as a table of the given columns (key -> heading); a column that says nothing is left out."""
     if as_json:
         print_json(rows)
         return
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for key, heading in columns.items():
+    shown = [key for key in columns if not rows or any(row.get(key) not in _NOTHING for row in rows)]
+    for key, heading in ((key, columns[key]) for key in shown):
         numeric = bool(rows) and all(isinstance(row.get(key), int | float) for row in rows)
         table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(row.get(key)) for key in columns))
+        table.add_row(*(_cell(row.get(key)) for key in shown))
     out.print(table)
     if not rows:
         note("nothing to show")
+
+
+_NOTHING: Final[tuple[object, ...]] = (None, False, 0, "", [])
 
 
 def show_facts(facts: Mapping[str, Any], *, as_json: bool) -> None:
@@ -52,10 +59,10 @@ def show_facts(facts: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(facts)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
+    width = max(map(len, facts), default=0)
     for name, value in facts.items():
-        table.add_row(Text(name, style="bold"), _cell(value))
-    out.print(table)
+        # Not cut at the console's edge: tokens and keys are there to be copied.
+        out.print(Text.assemble((f"{name:<{width}}", "bold"), "  ", _cell(value)), soft_wrap=True)
 
 
 def complain(detail: str, remedy: str = "", rejection: str = "") -> None:

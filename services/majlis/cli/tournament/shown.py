@@ -105,7 +105,7 @@ class Bar:
     def __call__(self, summary: lobby_pb2.TournamentSummary) -> None:
         self._progress.start()
         stage = words(tournament_pb2.TournamentStage.Name(summary.stage), "TOURNAMENT_STAGE_")
-        where = f"round {summary.round} of {summary.setup.rounds}" if summary.round else stage
+        where = f"round {summary.round} of {summary.setup.rounds}" if summary.round else "starting"
         where = stage if summary.stage in ENDED else "paused" if summary.paused else where
         if where != self._told and not err.is_terminal:
             note(f"{where}: {summary.pods_decided} of {expected_pods(summary)} matches")
