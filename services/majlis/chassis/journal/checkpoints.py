@@ -1,13 +1,14 @@
 """Checkpoints: a cache of folded state, in buckets, so that recovery reads a bounded tail of the log.
 
 Every message holds one bucket of matches and says from where on the log must still be scanned, given that this
-bucket and all that its owner counts on are stored.
+bucket and all that its owner counts on are stored. Recovery believes the newest owner alone.
 
-A former owner that has not noticed yet may still write, at any time. What it writes is true but may be old, so:
-* A bucket is written under the expectation of its last known message, and never over one of a later owner.
-* A new owner writes each bucket it has found once, before any of its own: after that the former owner's
-  expectations are used up. Until then it puts no match into them.
-* Buckets that the former owner adds after that are told by their number, and do not count.
+A former owner that has not noticed yet may still write, at any time. What it writes is true but may be old: a match
+that has ended and been forgotten since would come back as it once was. So
+* no bucket is written over one of a later owner;
+* a new owner writes every bucket it has found once, before those it adds itself, and puts only new matches into the
+  latter: when it lets go of a match, no former owner can write the match's bucket any more;
+* buckets that a former owner adds meanwhile are told by their number, and do not count.
 """
 
 from __future__ import annotations
@@ -51,8 +52,6 @@ class Bucket(Struct, frozen=True, array_like=True):
     """The entry schema of its writer: code with a lower one must find the barrier in the log instead."""
     epoch: int
     """Its writer's."""
-    first: int
-    """The lowest bucket number that counts."""
     own_from: int
     """The lowest bucket number that its writer added: from there on, only its writer's buckets count."""
     scan_from: int
@@ -80,41 +79,31 @@ class Checkpoints:
         self._bucket_size = bucket_size
         self._members: dict[int, list[str]] = {}
         self._bucket_of: dict[str, int] = {}
-        self._dirty: dict[
-            int, int
-        ] = {}  # bucket -> the sequence before its first unsaved entry; oldest first
+        self._dirty: dict[int, int] = {}  # bucket -> sequence before its first unsaved entry; oldest first
         self._expected: dict[int, int] = {}  # bucket -> sequence of its last message
-        self._found: set[int] = set()  # buckets of former owners that have not been written yet
-        self._first = 0
         self._own_from = 0
         self._open = 0
         self._superseded = False
 
     async def load(self) -> tuple[int, list[Saved]]:
         """The sequence after which to scan, and what is saved. For a fresh object only. Raises Unknown."""
-        buckets: dict[int, Bucket] = {}
-        unreadable = -1
+        found: dict[int, Bucket] = {}
         for subject, stored in await self._store.last_each(f"checkpoint.{self._shard}.>"):
             number = int(subject.rsplit(".", 1)[-1])
             self._expected[number] = stored.sequence
             bucket = _read(subject, stored)
-            if bucket is None:
-                unreadable = max(unreadable, number)
-            else:
-                buckets[number] = bucket
-        newest = max(buckets.values(), key=lambda bucket: bucket.epoch, default=None)
-        if newest is None or unreadable >= newest.first:
+            if bucket is not None:
+                found[number] = bucket
+        if len(found) < len(self._expected) or not found:
             # Without one bucket its matches would be missing: everything is folded from the start, and saved anew.
-            self._first = self._own_from = self._open = max(self._expected, default=-1) + 1
+            self._dirty = dict.fromkeys(sorted(self._expected), _NOTHING_UNSAVED)
             return 0, []
-        counting = {number: bucket for number, bucket in buckets.items() if _counts(number, bucket, newest)}
-        self._first = newest.first
+        newest = max(found.values(), key=lambda bucket: bucket.epoch)
+        counting = {
+            number: bucket for number, bucket in sorted(found.items()) if _counts(number, bucket, newest)
+        }
         self._own_from = self._open = max(counting) + 1
-        self._found = set(counting)
         self._dirty = dict.fromkeys(counting, _NOTHING_UNSAVED)
-        return self._adopt(counting, newest.epoch)
-
-    def _adopt(self, counting: dict[int, Bucket], epoch: int) -> tuple[int, list[Saved]]:
         saved: dict[str, Saved] = {}
         # Where a match stands in two buckets, the later owner's is the newer.
         for number, bucket in sorted(counting.items(), key=lambda item: item[1].epoch):
@@ -123,7 +112,7 @@ class Checkpoints:
                 self._bucket_of[match.match_id] = number
         for match_id, number in self._bucket_of.items():
             self._members.setdefault(number, []).append(match_id)
-        scan_from = max(bucket.scan_from for bucket in counting.values() if bucket.epoch == epoch)
+        scan_from = max(bucket.scan_from for bucket in counting.values() if bucket.epoch == newest.epoch)
         return scan_from, list(saved.values())
 
     def touch(self, match_id: str, sequence: int) -> None:
@@ -152,7 +141,6 @@ class Checkpoints:
             format=FORMAT,
             schema=SCHEMA,
             epoch=owner.epoch,
-            first=self._first,
             own_from=self._own_from,
             scan_from=min(owner.settled, *self._dirty.values()) if self._dirty else owner.settled,
             matches=self._save_members(number, save),
@@ -167,9 +155,7 @@ class Checkpoints:
             )
             await self._relearn(number, owner.epoch)
         finally:
-            if written:
-                self._found.discard(number)
-            else:
+            if not written:
                 self._dirty = {number: min(before, self._dirty.pop(number, before)), **self._dirty}
 
     def _save_members(self, number: int, save: Callable[[str], Saved | None]) -> tuple[Saved, ...]:
@@ -205,14 +191,14 @@ class Checkpoints:
 
     def _bucket_with_room(self) -> int:
         if len(self._members.get(self._open, ())) >= self._bucket_size:
-            own = (number for number in self._members if number not in self._found)
-            half_empty = (number for number in own if len(self._members[number]) <= self._bucket_size // 2)
+            half_empty = (n for n, members in self._members.items() if len(members) <= self._bucket_size // 2)
             self._open = next(half_empty, max(self._members) + 1)
         return self._open
 
 
 def _counts(number: int, bucket: Bucket, newest: Bucket) -> bool:
-    return bucket.epoch == newest.epoch or newest.first <= number < newest.own_from
+    """Whether the newest owner counts on the bucket: it is its own, or it has found it."""
+    return bucket.epoch == newest.epoch or number < newest.own_from
 
 
 def _read(subject: str, stored: Stored) -> Bucket | None:
