@@ -66,6 +66,7 @@ class Owner:
         """Renews the lease and watches the shard; returns when it is lost."""
         shard, held = self._opened()
         assert self._running is not None
+        this = asyncio.current_task()
         next_renewal = self._clock.monotonic() + RENEW_EVERY_S
         while not self._running.done():
             shard.beat()
@@ -73,6 +74,9 @@ class Owner:
                 next_renewal += RENEW_EVERY_S
                 with contextlib.suppress(*_BROKER_ERRORS):
                     await held.renew(self._clock)
+                if this is not None and this.cancelling():
+                    # Python 3.11's `wait_for`, below the renewal, swallows a cancellation that meets its result.
+                    raise asyncio.CancelledError
             await self._clock.sleep(0.1)
 
     async def close(self) -> None:

@@ -99,6 +99,8 @@ def _check_setup(setup: TournamentSetup) -> None:
         )
     if len(setup.rng_seed) != SEED_BYTES:
         raise _malformed(f"an rng_seed of {len(setup.rng_seed)} bytes", f"Give {SEED_BYTES} random bytes.")
+    if setup.max_entrants > ENTRANTS_MAX:
+        raise _malformed(f"places for {setup.max_entrants} entrants", f"Give at most {ENTRANTS_MAX}, or 0.")
     if setup.byes_score_percent > 100:
         raise _malformed(f"byes score {setup.byes_score_percent} %", "Give at most 100.")
 
