@@ -71,7 +71,7 @@ UNION_CODEC = """
 def encode_{low}(s: {name}) -> bytes:
     tag, encode = _ENCODE_{up}[type(s)]
     body = encode(s)
-    if len(body) < len(_LENGTHS):
+    if len(body) < 128:
         return tag + _LENGTHS[len(body)] + body
     m = {pb}()
     fill_{low}(m, s)
@@ -81,7 +81,7 @@ def encode_{low}(s: {name}) -> bytes:
 def decode_{low}(stored: bytes) -> {name}:
     start = 3 if stored[:1] >= _LONG_TAG else 2
     decode = _DECODE_{up}.get(stored[: start - 1])
-    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < len(_LENGTHS):
+    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < 128:
         return decode(stored[start:])
     try:
         m = {pb}.FromString(stored)

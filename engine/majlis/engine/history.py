@@ -50,7 +50,7 @@ def transact(state: MatchState | None, act: Act, match_id: str) -> Step:
         prev_hash=state.head_hash if state is not None else NO_HASH,
     )
     stored = encode_entry(entry)
-    return Step(stamp(after, entry, sha256(stored).digest()), entry, stored)
+    return Step(stamp(after, act, entry.number, sha256(stored).digest()), entry, stored)
 
 
 def fold(stored: Iterable[bytes], state: MatchState | None = None) -> MatchState:

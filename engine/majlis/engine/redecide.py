@@ -8,17 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from majlis.engine.decider import Rejected
 from majlis.engine.history import SCHEMA
-from majlis.engine.match import Act, MatchState, decide, prepared, stamp
+from majlis.engine.match import Act, Draft, MatchState, decide, prepared, stamp
 from majlis.engine.match.state import NO_HASH
 from majlis.engine.unreadable import Unreadable
-from majlis.engine.vocabulary.entry import Entry, Event
-from majlis.engine.vocabulary.wire import EVENT_NAMES, decode_entry, encode_entry
+from majlis.engine.vocabulary.entry import ActorKind, Event
+from majlis.engine.vocabulary.wire import (
+    EVENT_NAMES,
+    EntryFrame,
+    frame_entry,
+    open_command,
+    open_event,
+    read_observed,
+    seal_command,
+    seal_event,
+)
+
+_ACTORS: Final = {int(kind): kind for kind in ActorKind if kind is not ActorKind.UNSPECIFIED}
 
 
 class Verdict(Struct, frozen=True):
@@ -58,49 +70,65 @@ def verify_history(stored: Sequence[bytes]) -> Verdict:
 def _redecided(state: MatchState | None, stored: bytes, number: int) -> MatchState:
     """The match after this entry; raises Fault."""
     try:
-        entry = decode_entry(stored)
+        frame = frame_entry(stored)
+        _check_place(state, frame, number)
+        act = _act_of(frame)
+        draft = _decided(state, act, frame.match_id)
+        # Events are compared as bytes: what deciding gives is written again, what is stored need not be read.
+        if [seal_event(event) for event in draft] != list(frame.events):
+            raise Fault(_difference(draft, [open_event(event) for event in frame.events]))
     except Unreadable as error:
         raise Fault(f"is unreadable: {error}") from error
-    _check_place(state, entry, number)
-    command, observed = entry.command, entry.observed
-    if command is None or observed is None:
-        raise Fault("has no command" if command is None else "does not say when it was received")
-    act = Act(
-        entry.actor_kind,
-        entry.actor_seat,
-        entry.actor_id,
-        entry.command_id,
-        entry.decision_id,
-        command,
-        observed,
+    if draft.state.facts.rules_version != frame.rules_version:
+        raise Fault(f"names rules version {frame.rules_version}, the match is played under another")
+    frame.DiscardUnknownFields()
+    if frame.SerializeToString(deterministic=True) != stored or seal_command(act.command) != frame.command:
+        raise Fault("is not written in the one form its content has")
+    return stamp(draft.state, act, number, sha256(stored).digest())
+
+
+def _check_place(state: MatchState | None, frame: EntryFrame, number: int) -> None:
+    """Whether the entry follows on the ones before it; raises Fault."""
+    if frame.schema > SCHEMA:
+        raise Fault(f"is of schema {frame.schema}: this program knows {SCHEMA}")
+    if state is not None and state.ended is not None:
+        raise Fault("follows the ending")
+    if frame.number != number:
+        raise Fault(f"has the number {frame.number}")
+    if state is not None and frame.match_id != state.match_id:
+        raise Fault(f"belongs to match {frame.match_id!r}")
+    if frame.prev_hash != (state.head_hash if state is not None else NO_HASH):
+        raise Fault("does not hold the hash of the entry before it")
+
+
+def _act_of(frame: EntryFrame) -> Act:
+    """Who asked for what; raises Fault, Unreadable."""
+    actor_kind = _ACTORS.get(frame.actor_kind)
+    if actor_kind is None:
+        raise Fault("names no actor")
+    if not frame.HasField("command"):
+        raise Fault("has no command")
+    if not frame.HasField("observed"):
+        raise Fault("does not say when it was received")
+    return Act(
+        actor_kind,
+        frame.actor_seat if frame.HasField("actor_seat") else None,
+        frame.actor_id,
+        frame.command_id,
+        frame.decision_id,
+        open_command(frame.command),
+        read_observed(frame.observed),
     )
+
+
+def _decided(state: MatchState | None, act: Act, match_id: str) -> Draft:
+    """What the command causes; raises Fault."""
     try:
         if prepared(state, act) is not act:
             raise Fault("goes back in time" if state is not None else "opens no particular rules version")
-        draft = decide(state, act, entry.match_id)
+        return decide(state, act, match_id)
     except Rejected as refusal:
         raise Fault(f"holds a command that is refused: {refusal}") from refusal
-    if tuple(draft) != entry.events:
-        raise Fault(_difference(draft, entry.events))
-    if draft.state.facts.rules_version != entry.rules_version:
-        raise Fault(f"names rules version {entry.rules_version}, the match is played under another")
-    if encode_entry(entry) != stored:
-        raise Fault("is not written in the one form its content has")
-    return stamp(draft.state, entry, sha256(stored).digest())
-
-
-def _check_place(state: MatchState | None, entry: Entry, number: int) -> None:
-    """Whether the entry follows on the ones before it; raises Fault."""
-    if entry.schema > SCHEMA:
-        raise Fault(f"is of schema {entry.schema}: this program knows {SCHEMA}")
-    if state is not None and state.ended is not None:
-        raise Fault("follows the ending")
-    if entry.number != number:
-        raise Fault(f"has the number {entry.number}")
-    if state is not None and entry.match_id != state.match_id:
-        raise Fault(f"belongs to match {entry.match_id!r}")
-    if entry.prev_hash != (state.head_hash if state is not None else NO_HASH):
-        raise Fault("does not hold the hash of the entry before it")
 
 
 def _difference(decided: Sequence[Event], stored: Sequence[Event]) -> str:
@@ -113,4 +141,6 @@ def _difference(decided: Sequence[Event], stored: Sequence[Event]) -> str:
         ours_fields, theirs_fields = msgspec.structs.asdict(ours), msgspec.structs.asdict(theirs)
         fields = [field for field, value in ours_fields.items() if theirs_fields[field] != value]
         return f"has another {' and '.join(fields)} in event {number}, {name}, than deciding again gives"
+    if len(decided) == len(stored):
+        return "is not written in the one form its content has"
     return f"has {len(stored)} events: deciding again gives {len(decided)}"

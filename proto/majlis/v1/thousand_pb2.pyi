@@ -624,34 +624,6 @@ class ThousandSeatView(_message.Message):
 Global___ThousandSeatView: _TypeAlias = ThousandSeatView  # noqa: Y015
 
 @_typing.final
-class ThousandDealLine(_message.Message):
-    """One line of the score sheet."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DECLARER_FIELD_NUMBER: _builtins.int
-    CONTRACT_FIELD_NUMBER: _builtins.int
-    RESULTS_FIELD_NUMBER: _builtins.int
-    declarer: _builtins.int
-    contract: _builtins.int
-    @_builtins.property
-    def results(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    def __init__(
-        self,
-        *,
-        declarer: _builtins.int = ...,
-        contract: _builtins.int = ...,
-        results: _abc.Iterable[_builtins.int] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["contract", b"contract", "declarer", b"declarer", "results", b"results"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ThousandDealLine: _TypeAlias = ThousandDealLine  # noqa: Y015
-
-@_typing.final
 class ThousandView(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -671,7 +643,9 @@ class ThousandView(_message.Message):
     LAST_TRICK_FIELD_NUMBER: _builtins.int
     LAST_LEADER_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
-    DEALS_FIELD_NUMBER: _builtins.int
+    SHEET_DECLARERS_FIELD_NUMBER: _builtins.int
+    SHEET_CONTRACTS_FIELD_NUMBER: _builtins.int
+    SHEET_RESULTS_FIELD_NUMBER: _builtins.int
     LAST_DEAL_FIELD_NUMBER: _builtins.int
     SHOWN_FIELD_NUMBER: _builtins.int
     phase: Global___ThousandPhase.ValueType
@@ -699,8 +673,14 @@ class ThousandView(_message.Message):
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     @_builtins.property
-    def deals(self) -> _containers.RepeatedCompositeFieldContainer[Global___ThousandDealLine]:
-        """scored so far"""
+    def sheet_declarers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """the score sheet, by deal"""
+
+    @_builtins.property
+    def sheet_contracts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    @_builtins.property
+    def sheet_results(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """three for each deal, by seat"""
 
     @_builtins.property
     def last_deal(self) -> Global___ThousandDealScored: ...
@@ -727,13 +707,15 @@ class ThousandView(_message.Message):
         last_trick: _builtins.bytes = ...,
         last_leader: _builtins.int | None = ...,
         scores: _abc.Iterable[_builtins.int] | None = ...,
-        deals: _abc.Iterable[Global___ThousandDealLine] | None = ...,
+        sheet_declarers: _abc.Iterable[_builtins.int] | None = ...,
+        sheet_contracts: _abc.Iterable[_builtins.int] | None = ...,
+        sheet_results: _abc.Iterable[_builtins.int] | None = ...,
         last_deal: Global___ThousandDealScored | None = ...,
         shown: Global___ThousandRedealGranted | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_bid", b"_bid", "_contract", b"_contract", "_dealer", b"_dealer", "_declarer", b"_declarer", "_last_deal", b"_last_deal", "_last_leader", b"_last_leader", "_leader", b"_leader", "_shown", b"_shown", "_trump", b"_trump", "_turn", b"_turn", "bid", b"bid", "contract", b"contract", "dealer", b"dealer", "declarer", b"declarer", "last_deal", b"last_deal", "last_leader", b"last_leader", "leader", b"leader", "shown", b"shown", "trump", b"trump", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bid", b"_bid", "_contract", b"_contract", "_dealer", b"_dealer", "_declarer", b"_declarer", "_last_deal", b"_last_deal", "_last_leader", b"_last_leader", "_leader", b"_leader", "_shown", b"_shown", "_trump", b"_trump", "_turn", b"_turn", "bid", b"bid", "contract", b"contract", "deal", b"deal", "dealer", b"dealer", "deals", b"deals", "declarer", b"declarer", "last_deal", b"last_deal", "last_leader", b"last_leader", "last_trick", b"last_trick", "leader", b"leader", "phase", b"phase", "redeals", b"redeals", "scores", b"scores", "seats", b"seats", "shown", b"shown", "talon", b"talon", "trick", b"trick", "trump", b"trump", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bid", b"_bid", "_contract", b"_contract", "_dealer", b"_dealer", "_declarer", b"_declarer", "_last_deal", b"_last_deal", "_last_leader", b"_last_leader", "_leader", b"_leader", "_shown", b"_shown", "_trump", b"_trump", "_turn", b"_turn", "bid", b"bid", "contract", b"contract", "deal", b"deal", "dealer", b"dealer", "declarer", b"declarer", "last_deal", b"last_deal", "last_leader", b"last_leader", "last_trick", b"last_trick", "leader", b"leader", "phase", b"phase", "redeals", b"redeals", "scores", b"scores", "seats", b"seats", "sheet_contracts", b"sheet_contracts", "sheet_declarers", b"sheet_declarers", "sheet_results", b"sheet_results", "shown", b"shown", "talon", b"talon", "trick", b"trick", "trump", b"trump", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bid: _TypeAlias = _typing.Literal["bid"]  # noqa: Y015
     _WhichOneofArgType__bid: _TypeAlias = _typing.Literal["_bid", b"_bid"]  # noqa: Y015

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from majlis.engine import options, registry
 from majlis.engine.decider import Emitter, Setup
 from majlis.engine.match.recent import remember
-from majlis.engine.match.state import Facts, MatchState, Seat
+from majlis.engine.match.state import Act, Facts, MatchState, Seat
 from majlis.engine.shuffle import Chance
+from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.entry import ActorKind, Command, Entry, Event
 from majlis.engine.vocabulary.match import (
     Abort,
@@ -74,21 +75,30 @@ class Draft(list[Event]):
 
 
 def apply(state: MatchState | None, entry: Entry, entry_hash: bytes) -> MatchState:
-    """One entry folded in. `entry_hash`: SHA-256 of its stored bytes."""
-    events: Iterable[Event] = entry.events
-    at_ms = entry.observed.received_at_ms if entry.observed is not None else 0
+    """One entry folded in. `entry_hash`: SHA-256 of its stored bytes. Raises Unreadable when it is no whole entry."""
+    command, observed, events = entry.command, entry.observed, entry.events
+    if command is None or observed is None or not events:
+        raise Unreadable("Entry", "it has no command, no time or no events")
     if state is None:
-        state = born(entry.match_id, entry.rules_version, entry.events[0])
-        events = entry.events[1:]
+        state, events = born(entry.match_id, entry.rules_version, events[0]), events[1:]
     for event in events:
-        state = evolve(state, event, at_ms)
-    return stamp(state, entry, entry_hash)
+        state = evolve(state, event, observed.received_at_ms)
+    act = Act(
+        entry.actor_kind,
+        entry.actor_seat,
+        entry.actor_id,
+        entry.command_id,
+        entry.decision_id,
+        command,
+        observed,
+    )
+    return stamp(state, act, entry.number, entry_hash)
 
 
 def born(match_id: str, rules_version: int, event: Event) -> MatchState:
-    """A match after the first event of its first entry."""
+    """A match after the first event of its first entry. Raises Unreadable when it is another."""
     if not isinstance(event, MatchOpened):
-        raise ValueError(f"match {match_id} begins with {type(event).__name__}")
+        raise Unreadable("match", f"{match_id} begins with {type(event).__name__}")
     defaults = registry.game(event.game).rules_versions[rules_version]
     seats = tuple(
         Seat(controller=seat.controller, level=seat.level or ComputerLevel.CLUB, holder=seat.controller)
@@ -106,23 +116,22 @@ def evolve(state: MatchState, event: Event, at_ms: int) -> MatchState:
     return _evolve_game(state, event)
 
 
-def stamp(state: MatchState, entry: Entry, entry_hash: bytes) -> MatchState:
+def stamp(state: MatchState, act: Act, number: int, entry_hash: bytes) -> MatchState:
     """What the entry itself adds to its events: number, time, chain, who has moved, and the command's id."""
     seats, recent = state.seats, state.recent
-    kind, number = entry.actor_kind, entry.number
+    kind, seat = act.actor_kind, act.actor_seat or 0
     if kind is _SEAT or kind is _COMPUTER:
-        index = entry.actor_seat or 0
-        seats = _with(seats, index, _having_acted(seats[index], kind, entry.command))
-    if kind is not _COMPUTER and kind is not _CLOCK and entry.command is not None:
-        slot = (entry.actor_seat or 0) if kind is _SEAT else len(recent) - 1
-        memory = remember(recent[slot], entry.command_id, number, entry.decision_id, entry.command)
+        seats = _with(seats, seat, _having_acted(seats[seat], kind, act.command))
+    if kind is not _COMPUTER and kind is not _CLOCK:
+        slot = seat if kind is _SEAT else len(recent) - 1
+        memory = remember(recent[slot], act.command_id, number, act.decision_id, act.command)
         recent = _with(recent, slot, memory)
     return MatchState(
         state.facts,
         seats,
         number,
         entry_hash,
-        entry.observed.received_at_ms if entry.observed is not None else state.last_ms,
+        act.observed.received_at_ms,
         state.started_at_ms,
         state.decision,
         state.paused_at_ms,
@@ -133,7 +142,7 @@ def stamp(state: MatchState, entry: Entry, entry_hash: bytes) -> MatchState:
     )
 
 
-def _having_acted(seat: Seat, kind: ActorKind, command: Command | None) -> Seat:
+def _having_acted(seat: Seat, kind: ActorKind, command: Command) -> Seat:
     own = kind is _SEAT or seat.holder is not _PERSON
     moves = 0 if type(command) in MATCH_COMMANDS else 1
     return Seat(

@@ -151,12 +151,6 @@ class ThousandSeatView(Struct, frozen=True, kw_only=True, gc=False):
     marriages: tuple[int, ...] = ()
 
 
-class ThousandDealLine(Struct, frozen=True, kw_only=True, gc=False):
-    declarer: int = 0
-    contract: int = 0
-    results: tuple[int, ...] = ()
-
-
 class ThousandView(Struct, frozen=True, kw_only=True, gc=False):
     phase: ThousandPhase
     deal: int = 0
@@ -174,7 +168,9 @@ class ThousandView(Struct, frozen=True, kw_only=True, gc=False):
     last_trick: bytes = b""
     last_leader: int | None = None
     scores: tuple[int, ...] = ()
-    deals: tuple[ThousandDealLine, ...] = ()
+    sheet_declarers: tuple[int, ...] = ()
+    sheet_contracts: tuple[int, ...] = ()
+    sheet_results: tuple[int, ...] = ()
     last_deal: ThousandDealScored | None = None
     shown: ThousandRedealGranted | None = None
 

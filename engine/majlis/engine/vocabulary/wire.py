@@ -106,7 +106,6 @@ from .thousand import (
     ThousandContract,
     ThousandContractFixed,
     ThousandDealerDrawn,
-    ThousandDealLine,
     ThousandDealScored,
     ThousandDealt,
     ThousandDeclineRedeal,
@@ -2214,32 +2213,6 @@ def decode_thousand_seat_view(stored: bytes) -> ThousandSeatView:
     return read_thousand_seat_view(m)
 
 
-def read_thousand_deal_line(m: thousand_pb2.ThousandDealLine) -> ThousandDealLine:
-    return ThousandDealLine(declarer=m.declarer, contract=m.contract, results=tuple(m.results))
-
-
-def fill_thousand_deal_line(m: thousand_pb2.ThousandDealLine, s: ThousandDealLine) -> None:
-    m.SetInParent()
-    m.declarer = s.declarer
-    m.contract = s.contract
-    if s.results:
-        m.results.extend(s.results)
-
-
-def encode_thousand_deal_line(s: ThousandDealLine) -> bytes:
-    m = thousand_pb2.ThousandDealLine()
-    fill_thousand_deal_line(m, s)
-    return m.SerializeToString(deterministic=True)
-
-
-def decode_thousand_deal_line(stored: bytes) -> ThousandDealLine:
-    try:
-        m = thousand_pb2.ThousandDealLine.FromString(stored)
-    except DecodeError as error:
-        raise Unreadable("ThousandDealLine", str(error)) from error
-    return read_thousand_deal_line(m)
-
-
 def read_thousand_view(m: thousand_pb2.ThousandView) -> ThousandView:
     return ThousandView(
         phase=_THOUSAND_PHASE[m.phase],
@@ -2258,7 +2231,9 @@ def read_thousand_view(m: thousand_pb2.ThousandView) -> ThousandView:
         last_trick=m.last_trick,
         last_leader=m.last_leader if m.HasField("last_leader") else None,
         scores=tuple(m.scores),
-        deals=tuple([read_thousand_deal_line(x) for x in m.deals]),
+        sheet_declarers=tuple(m.sheet_declarers),
+        sheet_contracts=tuple(m.sheet_contracts),
+        sheet_results=tuple(m.sheet_results),
         last_deal=read_thousand_deal_scored(m.last_deal) if m.HasField("last_deal") else None,
         shown=read_thousand_redeal_granted(m.shown) if m.HasField("shown") else None,
     )
@@ -2292,8 +2267,12 @@ def fill_thousand_view(m: thousand_pb2.ThousandView, s: ThousandView) -> None:
         m.last_leader = s.last_leader
     if s.scores:
         m.scores.extend(s.scores)
-    for x in s.deals:
-        fill_thousand_deal_line(m.deals.add(), x)
+    if s.sheet_declarers:
+        m.sheet_declarers.extend(s.sheet_declarers)
+    if s.sheet_contracts:
+        m.sheet_contracts.extend(s.sheet_contracts)
+    if s.sheet_results:
+        m.sheet_results.extend(s.sheet_results)
     if s.last_deal is not None:
         fill_thousand_deal_scored(m.last_deal, s.last_deal)
     if s.shown is not None:
@@ -2426,7 +2405,7 @@ def fill_command(m: entry_pb2.Command, s: Command) -> None:
 def encode_command(s: Command) -> bytes:
     tag, encode = _ENCODE_COMMAND[type(s)]
     body = encode(s)
-    if len(body) < len(_LENGTHS):
+    if len(body) < 128:
         return tag + _LENGTHS[len(body)] + body
     m = entry_pb2.Command()
     fill_command(m, s)
@@ -2436,11 +2415,7 @@ def encode_command(s: Command) -> bytes:
 def decode_command(stored: bytes) -> Command:
     start = 3 if stored[:1] >= _LONG_TAG else 2
     decode = _DECODE_COMMAND.get(stored[: start - 1])
-    if (
-        decode is not None
-        and len(stored) >= start
-        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
-    ):
+    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < 128:
         return decode(stored[start:])
     try:
         m = entry_pb2.Command.FromString(stored)
@@ -2464,7 +2439,7 @@ def fill_event(m: entry_pb2.Event, s: Event) -> None:
 def encode_event(s: Event) -> bytes:
     tag, encode = _ENCODE_EVENT[type(s)]
     body = encode(s)
-    if len(body) < len(_LENGTHS):
+    if len(body) < 128:
         return tag + _LENGTHS[len(body)] + body
     m = entry_pb2.Event()
     fill_event(m, s)
@@ -2474,11 +2449,7 @@ def encode_event(s: Event) -> bytes:
 def decode_event(stored: bytes) -> Event:
     start = 3 if stored[:1] >= _LONG_TAG else 2
     decode = _DECODE_EVENT.get(stored[: start - 1])
-    if (
-        decode is not None
-        and len(stored) >= start
-        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
-    ):
+    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < 128:
         return decode(stored[start:])
     try:
         m = entry_pb2.Event.FromString(stored)
@@ -2860,7 +2831,7 @@ def fill_happening(m: view_pb2.Happening, s: Happening) -> None:
 def encode_happening(s: Happening) -> bytes:
     tag, encode = _ENCODE_HAPPENING[type(s)]
     body = encode(s)
-    if len(body) < len(_LENGTHS):
+    if len(body) < 128:
         return tag + _LENGTHS[len(body)] + body
     m = view_pb2.Happening()
     fill_happening(m, s)
@@ -2870,11 +2841,7 @@ def encode_happening(s: Happening) -> bytes:
 def decode_happening(stored: bytes) -> Happening:
     start = 3 if stored[:1] >= _LONG_TAG else 2
     decode = _DECODE_HAPPENING.get(stored[: start - 1])
-    if (
-        decode is not None
-        and len(stored) >= start
-        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
-    ):
+    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < 128:
         return decode(stored[start:])
     try:
         m = view_pb2.Happening.FromString(stored)
@@ -3328,7 +3295,7 @@ def fill_tournament_command(m: tournament_pb2.TournamentCommand, s: TournamentCo
 def encode_tournament_command(s: TournamentCommand) -> bytes:
     tag, encode = _ENCODE_TOURNAMENT_COMMAND[type(s)]
     body = encode(s)
-    if len(body) < len(_LENGTHS):
+    if len(body) < 128:
         return tag + _LENGTHS[len(body)] + body
     m = tournament_pb2.TournamentCommand()
     fill_tournament_command(m, s)
@@ -3338,11 +3305,7 @@ def encode_tournament_command(s: TournamentCommand) -> bytes:
 def decode_tournament_command(stored: bytes) -> TournamentCommand:
     start = 3 if stored[:1] >= _LONG_TAG else 2
     decode = _DECODE_TOURNAMENT_COMMAND.get(stored[: start - 1])
-    if (
-        decode is not None
-        and len(stored) >= start
-        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
-    ):
+    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < 128:
         return decode(stored[start:])
     try:
         m = tournament_pb2.TournamentCommand.FromString(stored)
@@ -3366,7 +3329,7 @@ def fill_tournament_event(m: tournament_pb2.TournamentEvent, s: TournamentEvent)
 def encode_tournament_event(s: TournamentEvent) -> bytes:
     tag, encode = _ENCODE_TOURNAMENT_EVENT[type(s)]
     body = encode(s)
-    if len(body) < len(_LENGTHS):
+    if len(body) < 128:
         return tag + _LENGTHS[len(body)] + body
     m = tournament_pb2.TournamentEvent()
     fill_tournament_event(m, s)
@@ -3376,11 +3339,7 @@ def encode_tournament_event(s: TournamentEvent) -> bytes:
 def decode_tournament_event(stored: bytes) -> TournamentEvent:
     start = 3 if stored[:1] >= _LONG_TAG else 2
     decode = _DECODE_TOURNAMENT_EVENT.get(stored[: start - 1])
-    if (
-        decode is not None
-        and len(stored) >= start
-        and len(stored) - start == stored[start - 1] < len(_LENGTHS)
-    ):
+    if decode is not None and len(stored) >= start and len(stored) - start == stored[start - 1] < 128:
         return decode(stored[start:])
     try:
         m = tournament_pb2.TournamentEvent.FromString(stored)

@@ -14,14 +14,15 @@ ANSWERS = ("-", "declined", "requested")
 def position(state: State) -> str:
     """Everything that play depends on, secrets included, a fact a line; never the options and the seed."""
     frame = state.frame
+    sheet = read_sheet(frame.sheet)
     scored = frame.last.deal if frame.last is not None else 0
     lines = [
         f"thousand deal {frame.deal} redeals {frame.redeals} phase {state.phase.name.lower()} turn {text(state.turn)}",
         f"dealer {frame.dealer} answers {' '.join([ANSWERS[answer] for answer in frame.answers])}",
         f"scores {numbers(frame.scores)} attempts {numbers(frame.attempts)} scored {scored}",
         *[
-            f"scored: declarer {deal.declarer} contract {deal.contract}: {numbers(deal.results)}"
-            for deal in read_sheet(frame.sheet)
+            f"scored: declarer {declarer} contract {contract}: {numbers(sheet.results[3 * i : 3 * i + 3])}"
+            for i, (declarer, contract) in enumerate(zip(sheet.declarers, sheet.contracts, strict=True))
         ],
         f"bids {numbers(frame.bids)} passed {_seats(frame.passed)} bid {frame.bid}",
         f"declarer {text(frame.declarer)} contract {frame.contract} gifts {names(frame.given)}",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from struct import pack, unpack
-from typing import Final
+from struct import iter_unpack, pack
+from typing import Final, NamedTuple
 
 from majlis.engine.games.thousand.options import Options
-from majlis.engine.vocabulary.thousand import ThousandDealLine, ThousandDealScored
+from majlis.engine.vocabulary.thousand import ThousandDealScored
 
 _LINE: Final = ">BH3h"
-LINE_BYTES: Final = 9
 ATTEMPTS_LOSS: Final = 120
 """What a player loses whose attempts on the barrel are used up (THO-O15, option barrel_attempts)."""
 
@@ -94,12 +93,20 @@ def line(scored: ThousandDealScored) -> bytes:
     return pack(_LINE, scored.declarer, scored.contract, *scored.results)
 
 
-@lru_cache(1024)
-def _read_line(packed: bytes) -> ThousandDealLine:
-    declarer, contract, *changes = unpack(_LINE, packed)
-    return ThousandDealLine(declarer=declarer, contract=contract, results=tuple(changes))
+class Sheet(NamedTuple):
+    """The score sheet by columns: for each deal its declarer and contract, and what each of the three scores changed by."""
+
+    declarers: tuple[int, ...]
+    contracts: tuple[int, ...]
+    results: tuple[int, ...]
 
 
-def read_sheet(sheet: bytes) -> tuple[ThousandDealLine, ...]:
-    """The score sheet."""
-    return tuple([_read_line(sheet[i : i + LINE_BYTES]) for i in range(0, len(sheet), LINE_BYTES)])
+@lru_cache(4096)
+def read_sheet(sheet: bytes) -> Sheet:
+    """The deals scored so far."""
+    lines = list(iter_unpack(_LINE, sheet))
+    return Sheet(
+        tuple([declarer for declarer, *_ in lines]),
+        tuple([contract for _, contract, *_ in lines]),
+        tuple([change for _, _, *changes in lines for change in changes]),
+    )

@@ -58,6 +58,7 @@ from majlis.engine.vocabulary.thousand import ThousandHappeningKind as Kind
 def public_view(state: State) -> ThousandView:
     """What a spectator sees."""
     frame, phase = state.frame, state.phase
+    sheet = read_sheet(frame.sheet)
     sees_last = frame.options.past_tricks == "last" and state.tricks > 0
     return ThousandView(
         phase=phase,
@@ -76,7 +77,9 @@ def public_view(state: State) -> ThousandView:
         last_trick=state.last_trick if sees_last else b"",
         last_leader=state.last_leader if sees_last else None,
         scores=frame.scores,
-        deals=read_sheet(frame.sheet),
+        sheet_declarers=sheet.declarers,
+        sheet_contracts=sheet.contracts,
+        sheet_results=sheet.results,
         last_deal=frame.last,
         shown=frame.shown,
     )
