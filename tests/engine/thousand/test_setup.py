@@ -105,9 +105,9 @@ def test_the_score_sheet_keeps_every_deal() -> None:
         for seat in range(3)
     ]
     sheet = read_sheet(b"".join(map(line, deals)))
-    assert [(each.declarer, each.contract, each.results) for each in sheet] == [
-        (each.declarer, each.contract, each.results) for each in deals
-    ]
+    assert sheet.declarers == (0, 1, 2)
+    assert sheet.contracts == (400, 399, 398)
+    assert sheet.results == (-400, 0, 0, -400, 120, 0, -400, 240, 0)
 
 
 def test_tho_35_the_winner_is_recorded_with_his_points() -> None:
