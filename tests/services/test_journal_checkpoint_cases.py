@@ -76,10 +76,14 @@ def test_after_a_take_over_the_tail_stays_short_while_play_goes_on() -> None:
 # --- while a bucket is being written ---------------------------------------------------------------------------------
 
 
-async def test_an_entry_that_arrives_while_its_bucket_is_being_written_is_not_lost() -> None:
+@pytest.mark.parametrize("fault", [None, Fault.LOSE_REQUEST])
+async def test_an_entry_that_arrives_while_its_bucket_is_being_written_is_not_lost(
+    fault: Fault | None,
+) -> None:
     world = World(WatchedStore(ManualClock()))
     owner = world.next_owner()
-    world.play(owner, "a")
+    world.play(owner, *"abcd")
+    world.store.fault = lambda subject, data: fault
     assert isinstance(world.store, WatchedStore)
     world.store.gate.clear()
     writing = asyncio.create_task(owner.checkpoints.write_oldest(owner, owner.save))
@@ -87,8 +91,11 @@ async def test_an_entry_that_arrives_while_its_bucket_is_being_written_is_not_lo
     world.play(owner, "a")
     world.store.gate.set()
     await writing
-    assert owner.checkpoints.dirty == 1
-    world.check(world.next_owner())
+    world.store.fault = lambda subject, data: None
+    owner.checkpoint()
+    owner.checkpoint()
+    following = world.next_owner()
+    assert (following.states, following.tail) == (owner.states, 0)
 
 
 async def test_a_write_that_is_cancelled_leaves_its_bucket_dirty() -> None:
