@@ -63,8 +63,10 @@ class ComputerDesk:
 
     def ask(self, live: LiveMatch) -> None:
         state = live.stored
-        decision = match.open_decision(state) if state is not None else None
-        if state is None or decision is None:
+        if state is None or not any(seat.controller is Controller.COMPUTER for seat in state.seats):
+            return
+        decision = match.open_decision(state)
+        if decision is None:
             return
         wanted = frozenset(
             (decision.decision_id, seat)

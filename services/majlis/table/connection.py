@@ -56,34 +56,34 @@ class Route:
 
 
 class Pending:
-    """What is to be sent of one match: the newest view, and all that happened since the last frame."""
+    """What is to be sent of one match: the newest view, and what happened since the last frame (no more than a slow
+    reader may leave lying here)."""
 
     __slots__ = ("happened", "routes", "shown")
 
     def __init__(self) -> None:
         self.shown: views.Shown | None = None
         self.happened: list[bytes] = []
-        self.routes: dict[int, tuple[views.Seen, list[bytes]]] = {}
+        self.routes: dict[int, tuple[views.Seen, tuple[bytes, ...]]] = {}
 
     def take(self, route: Route, shown: views.Shown) -> None:
         if shown is not self.shown:
             self.shown = shown
             self.happened.extend(shown.happened)
+            del self.happened[:-MAX_HAPPENED]
         seen = shown.seen[route.seat]
         before = self.routes.get(route.number)
-        told = [*before[1], *seen.told] if before is not None else list(seen.told)
+        told = (*before[1], *seen.told)[-MAX_HAPPENED:] if before is not None else seen.told
         self.routes[route.number] = (seen, told)
 
     def update(self) -> table_pb2.Update:
         """As a message."""
         assert self.shown is not None
         update = table_pb2.Update(
-            match_id=self.shown.match_id, public=self.shown.public, happened=self.happened[-MAX_HAPPENED:]
+            match_id=self.shown.match_id, public=self.shown.public, happened=self.happened
         )
         for number, (seen, told) in self.routes.items():
-            update.routes.add(
-                route=number, view_version=seen.version, private=seen.private, happened=told[-MAX_HAPPENED:]
-            )
+            update.routes.add(route=number, view_version=seen.version, private=seen.private, happened=told)
         return update
 
 

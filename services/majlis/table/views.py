@@ -13,7 +13,7 @@ from majlis.engine import match
 from majlis.engine.decider import SPECTATOR
 from majlis.engine.match import MatchState
 from majlis.engine.vocabulary.entry import Event
-from majlis.engine.vocabulary.view import MatchView
+from majlis.engine.vocabulary.view import MatchView, SeatView
 from majlis.engine.vocabulary.wire import (
     encode_match_info,
     encode_match_view,
@@ -24,6 +24,11 @@ from .live import Credit, LiveMatch, encode_told
 
 _encode_private: Final = lru_cache(maxsize=8192)(encode_seat_private_view)
 """Most seats wait, and what they see then is always the same."""
+
+
+@lru_cache(maxsize=1024)
+def _encode_seats(seats: tuple[SeatView, ...]) -> bytes:
+    return encode_match_view(MatchView(seats=seats))
 
 
 class Seen(Struct, frozen=True, gc=False):
@@ -76,7 +81,9 @@ def public_view(live: LiveMatch) -> MatchView:
 
 def public(live: LiveMatch) -> bytes:
     """What everybody sees."""
-    return encode_match_view(public_view(live))
+    view = public_view(live)
+    # The seats are the first field and hardly ever change; messages are joined by joining their bytes.
+    return _encode_seats(view.seats) + encode_match_view(msgspec.structs.replace(view, seats=()))
 
 
 def info(live: LiveMatch) -> bytes:
