@@ -22,6 +22,7 @@ VOCABULARY = ROOT / "engine/majlis/engine/vocabulary"
 ENGINE_FILES = [
     "rejection",
     "match",
+    "numbers",
     "sounding",
     "thousand",
     "entry",

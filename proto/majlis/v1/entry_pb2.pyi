@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from majlis.v1 import match_pb2 as _match_pb2
+from majlis.v1 import numbers_pb2 as _numbers_pb2
 from majlis.v1 import sounding_pb2 as _sounding_pb2
 from majlis.v1 import thousand_pb2 as _thousand_pb2
 import builtins as _builtins
@@ -81,6 +82,14 @@ class Command(_message.Message):
     SOUNDING_THROW_AND_FLIP_FIELD_NUMBER: _builtins.int
     SOUNDING_FLIP_FIELD_NUMBER: _builtins.int
     SOUNDING_UNDO_TAKE_FIELD_NUMBER: _builtins.int
+    NUMBERS_PLAY_FIELD_NUMBER: _builtins.int
+    NUMBERS_CALCULATE_FIELD_NUMBER: _builtins.int
+    NUMBERS_JOKER_FIELD_NUMBER: _builtins.int
+    NUMBERS_AGAIN_FIELD_NUMBER: _builtins.int
+    NUMBERS_DRAW_FIELD_NUMBER: _builtins.int
+    NUMBERS_KEEP_FIELD_NUMBER: _builtins.int
+    NUMBERS_END_FIELD_NUMBER: _builtins.int
+    NUMBERS_GIVE_UP_FIELD_NUMBER: _builtins.int
     THOUSAND_REQUEST_REDEAL_FIELD_NUMBER: _builtins.int
     THOUSAND_DECLINE_REDEAL_FIELD_NUMBER: _builtins.int
     THOUSAND_BID_FIELD_NUMBER: _builtins.int
@@ -125,6 +134,22 @@ class Command(_message.Message):
     @_builtins.property
     def sounding_undo_take(self) -> _sounding_pb2.SoundingUndoTake: ...
     @_builtins.property
+    def numbers_play(self) -> _numbers_pb2.NumbersPlay: ...
+    @_builtins.property
+    def numbers_calculate(self) -> _numbers_pb2.NumbersCalculate: ...
+    @_builtins.property
+    def numbers_joker(self) -> _numbers_pb2.NumbersJoker: ...
+    @_builtins.property
+    def numbers_again(self) -> _numbers_pb2.NumbersAgain: ...
+    @_builtins.property
+    def numbers_draw(self) -> _numbers_pb2.NumbersDraw: ...
+    @_builtins.property
+    def numbers_keep(self) -> _numbers_pb2.NumbersKeep: ...
+    @_builtins.property
+    def numbers_end(self) -> _numbers_pb2.NumbersEnd: ...
+    @_builtins.property
+    def numbers_give_up(self) -> _numbers_pb2.NumbersGiveUp: ...
+    @_builtins.property
     def thousand_request_redeal(self) -> _thousand_pb2.ThousandRequestRedeal: ...
     @_builtins.property
     def thousand_decline_redeal(self) -> _thousand_pb2.ThousandDeclineRedeal: ...
@@ -159,6 +184,14 @@ class Command(_message.Message):
         sounding_throw_and_flip: _sounding_pb2.SoundingThrowAndFlip | None = ...,
         sounding_flip: _sounding_pb2.SoundingFlip | None = ...,
         sounding_undo_take: _sounding_pb2.SoundingUndoTake | None = ...,
+        numbers_play: _numbers_pb2.NumbersPlay | None = ...,
+        numbers_calculate: _numbers_pb2.NumbersCalculate | None = ...,
+        numbers_joker: _numbers_pb2.NumbersJoker | None = ...,
+        numbers_again: _numbers_pb2.NumbersAgain | None = ...,
+        numbers_draw: _numbers_pb2.NumbersDraw | None = ...,
+        numbers_keep: _numbers_pb2.NumbersKeep | None = ...,
+        numbers_end: _numbers_pb2.NumbersEnd | None = ...,
+        numbers_give_up: _numbers_pb2.NumbersGiveUp | None = ...,
         thousand_request_redeal: _thousand_pb2.ThousandRequestRedeal | None = ...,
         thousand_decline_redeal: _thousand_pb2.ThousandDeclineRedeal | None = ...,
         thousand_bid: _thousand_pb2.ThousandBid | None = ...,
@@ -167,11 +200,11 @@ class Command(_message.Message):
         thousand_contract: _thousand_pb2.ThousandContract | None = ...,
         thousand_play: _thousand_pb2.ThousandPlay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat", "thousand_bid", b"thousand_bid", "thousand_contract", b"thousand_contract", "thousand_decline_redeal", b"thousand_decline_redeal", "thousand_give", b"thousand_give", "thousand_pass", b"thousand_pass", "thousand_play", b"thousand_play", "thousand_request_redeal", b"thousand_request_redeal"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "numbers_again", b"numbers_again", "numbers_calculate", b"numbers_calculate", "numbers_draw", b"numbers_draw", "numbers_end", b"numbers_end", "numbers_give_up", b"numbers_give_up", "numbers_joker", b"numbers_joker", "numbers_keep", b"numbers_keep", "numbers_play", b"numbers_play", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat", "thousand_bid", b"thousand_bid", "thousand_contract", b"thousand_contract", "thousand_decline_redeal", b"thousand_decline_redeal", "thousand_give", b"thousand_give", "thousand_pass", b"thousand_pass", "thousand_play", b"thousand_play", "thousand_request_redeal", b"thousand_request_redeal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat", "thousand_bid", b"thousand_bid", "thousand_contract", b"thousand_contract", "thousand_decline_redeal", b"thousand_decline_redeal", "thousand_give", b"thousand_give", "thousand_pass", b"thousand_pass", "thousand_play", b"thousand_play", "thousand_request_redeal", b"thousand_request_redeal"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abort", b"abort", "adjudicate", b"adjudicate", "credit_clock", b"credit_clock", "deadline_passed", b"deadline_passed", "kind", b"kind", "numbers_again", b"numbers_again", "numbers_calculate", b"numbers_calculate", "numbers_draw", b"numbers_draw", "numbers_end", b"numbers_end", "numbers_give_up", b"numbers_give_up", "numbers_joker", b"numbers_joker", "numbers_keep", b"numbers_keep", "numbers_play", b"numbers_play", "open_match", b"open_match", "pause", b"pause", "resign", b"resign", "resume", b"resume", "return_to_seat", b"return_to_seat", "sounding_choose_initial", b"sounding_choose_initial", "sounding_draw", b"sounding_draw", "sounding_flip", b"sounding_flip", "sounding_place", b"sounding_place", "sounding_take_discard", b"sounding_take_discard", "sounding_throw_and_flip", b"sounding_throw_and_flip", "sounding_undo_take", b"sounding_undo_take", "substitute_computer", b"substitute_computer", "take_seat", b"take_seat", "thousand_bid", b"thousand_bid", "thousand_contract", b"thousand_contract", "thousand_decline_redeal", b"thousand_decline_redeal", "thousand_give", b"thousand_give", "thousand_pass", b"thousand_pass", "thousand_play", b"thousand_play", "thousand_request_redeal", b"thousand_request_redeal"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["open_match", "take_seat", "deadline_passed", "return_to_seat", "resign", "pause", "resume", "adjudicate", "abort", "credit_clock", "substitute_computer", "sounding_choose_initial", "sounding_take_discard", "sounding_draw", "sounding_place", "sounding_throw_and_flip", "sounding_flip", "sounding_undo_take", "thousand_request_redeal", "thousand_decline_redeal", "thousand_bid", "thousand_pass", "thousand_give", "thousand_contract", "thousand_play"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["open_match", "take_seat", "deadline_passed", "return_to_seat", "resign", "pause", "resume", "adjudicate", "abort", "credit_clock", "substitute_computer", "sounding_choose_initial", "sounding_take_discard", "sounding_draw", "sounding_place", "sounding_throw_and_flip", "sounding_flip", "sounding_undo_take", "numbers_play", "numbers_calculate", "numbers_joker", "numbers_again", "numbers_draw", "numbers_keep", "numbers_end", "numbers_give_up", "thousand_request_redeal", "thousand_decline_redeal", "thousand_bid", "thousand_pass", "thousand_give", "thousand_contract", "thousand_play"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
@@ -211,6 +244,24 @@ class Event(_message.Message):
     SOUNDING_DEAL_SCORED_FIELD_NUMBER: _builtins.int
     SOUNDING_DISCARD_TAKEN_FIELD_NUMBER: _builtins.int
     SOUNDING_TAKE_UNDONE_FIELD_NUMBER: _builtins.int
+    NUMBERS_DEALER_DRAWN_FIELD_NUMBER: _builtins.int
+    NUMBERS_DEALT_FIELD_NUMBER: _builtins.int
+    NUMBERS_PILE_SHUFFLED_FIELD_NUMBER: _builtins.int
+    NUMBERS_OPENED_FIELD_NUMBER: _builtins.int
+    NUMBERS_PLAYED_FIELD_NUMBER: _builtins.int
+    NUMBERS_CALCULATED_FIELD_NUMBER: _builtins.int
+    NUMBERS_JOKER_PLAYED_FIELD_NUMBER: _builtins.int
+    NUMBERS_AGAIN_PLAYED_FIELD_NUMBER: _builtins.int
+    NUMBERS_DRAWN_FIELD_NUMBER: _builtins.int
+    NUMBERS_RECYCLED_FIELD_NUMBER: _builtins.int
+    NUMBERS_KEPT_FIELD_NUMBER: _builtins.int
+    NUMBERS_TURN_ENDED_FIELD_NUMBER: _builtins.int
+    NUMBERS_FAULTED_FIELD_NUMBER: _builtins.int
+    NUMBERS_CORRECTED_FIELD_NUMBER: _builtins.int
+    NUMBERS_GAVE_UP_FIELD_NUMBER: _builtins.int
+    NUMBERS_PLAYER_OUT_FIELD_NUMBER: _builtins.int
+    NUMBERS_STUCK_FIELD_NUMBER: _builtins.int
+    NUMBERS_DEAL_SCORED_FIELD_NUMBER: _builtins.int
     THOUSAND_DEALER_DRAWN_FIELD_NUMBER: _builtins.int
     THOUSAND_DEALT_FIELD_NUMBER: _builtins.int
     THOUSAND_REDEAL_REQUESTED_FIELD_NUMBER: _builtins.int
@@ -282,6 +333,42 @@ class Event(_message.Message):
     @_builtins.property
     def sounding_take_undone(self) -> _sounding_pb2.SoundingTakeUndone: ...
     @_builtins.property
+    def numbers_dealer_drawn(self) -> _numbers_pb2.NumbersDealerDrawn: ...
+    @_builtins.property
+    def numbers_dealt(self) -> _numbers_pb2.NumbersDealt: ...
+    @_builtins.property
+    def numbers_pile_shuffled(self) -> _numbers_pb2.NumbersPileShuffled: ...
+    @_builtins.property
+    def numbers_opened(self) -> _numbers_pb2.NumbersOpened: ...
+    @_builtins.property
+    def numbers_played(self) -> _numbers_pb2.NumbersPlayed: ...
+    @_builtins.property
+    def numbers_calculated(self) -> _numbers_pb2.NumbersCalculated: ...
+    @_builtins.property
+    def numbers_joker_played(self) -> _numbers_pb2.NumbersJokerPlayed: ...
+    @_builtins.property
+    def numbers_again_played(self) -> _numbers_pb2.NumbersAgainPlayed: ...
+    @_builtins.property
+    def numbers_drawn(self) -> _numbers_pb2.NumbersDrawn: ...
+    @_builtins.property
+    def numbers_recycled(self) -> _numbers_pb2.NumbersRecycled: ...
+    @_builtins.property
+    def numbers_kept(self) -> _numbers_pb2.NumbersKept: ...
+    @_builtins.property
+    def numbers_turn_ended(self) -> _numbers_pb2.NumbersTurnEnded: ...
+    @_builtins.property
+    def numbers_faulted(self) -> _numbers_pb2.NumbersFaulted: ...
+    @_builtins.property
+    def numbers_corrected(self) -> _numbers_pb2.NumbersCorrected: ...
+    @_builtins.property
+    def numbers_gave_up(self) -> _numbers_pb2.NumbersGaveUp: ...
+    @_builtins.property
+    def numbers_player_out(self) -> _numbers_pb2.NumbersPlayerOut: ...
+    @_builtins.property
+    def numbers_stuck(self) -> _numbers_pb2.NumbersStuck: ...
+    @_builtins.property
+    def numbers_deal_scored(self) -> _numbers_pb2.NumbersDealScored: ...
+    @_builtins.property
     def thousand_dealer_drawn(self) -> _thousand_pb2.ThousandDealerDrawn: ...
     @_builtins.property
     def thousand_dealt(self) -> _thousand_pb2.ThousandDealt: ...
@@ -340,6 +427,24 @@ class Event(_message.Message):
         sounding_deal_scored: _sounding_pb2.SoundingDealScored | None = ...,
         sounding_discard_taken: _sounding_pb2.SoundingDiscardTaken | None = ...,
         sounding_take_undone: _sounding_pb2.SoundingTakeUndone | None = ...,
+        numbers_dealer_drawn: _numbers_pb2.NumbersDealerDrawn | None = ...,
+        numbers_dealt: _numbers_pb2.NumbersDealt | None = ...,
+        numbers_pile_shuffled: _numbers_pb2.NumbersPileShuffled | None = ...,
+        numbers_opened: _numbers_pb2.NumbersOpened | None = ...,
+        numbers_played: _numbers_pb2.NumbersPlayed | None = ...,
+        numbers_calculated: _numbers_pb2.NumbersCalculated | None = ...,
+        numbers_joker_played: _numbers_pb2.NumbersJokerPlayed | None = ...,
+        numbers_again_played: _numbers_pb2.NumbersAgainPlayed | None = ...,
+        numbers_drawn: _numbers_pb2.NumbersDrawn | None = ...,
+        numbers_recycled: _numbers_pb2.NumbersRecycled | None = ...,
+        numbers_kept: _numbers_pb2.NumbersKept | None = ...,
+        numbers_turn_ended: _numbers_pb2.NumbersTurnEnded | None = ...,
+        numbers_faulted: _numbers_pb2.NumbersFaulted | None = ...,
+        numbers_corrected: _numbers_pb2.NumbersCorrected | None = ...,
+        numbers_gave_up: _numbers_pb2.NumbersGaveUp | None = ...,
+        numbers_player_out: _numbers_pb2.NumbersPlayerOut | None = ...,
+        numbers_stuck: _numbers_pb2.NumbersStuck | None = ...,
+        numbers_deal_scored: _numbers_pb2.NumbersDealScored | None = ...,
         thousand_dealer_drawn: _thousand_pb2.ThousandDealerDrawn | None = ...,
         thousand_dealt: _thousand_pb2.ThousandDealt | None = ...,
         thousand_redeal_requested: _thousand_pb2.ThousandRedealRequested | None = ...,
@@ -355,11 +460,11 @@ class Event(_message.Message):
         thousand_trick_taken: _thousand_pb2.ThousandTrickTaken | None = ...,
         thousand_deal_scored: _thousand_pb2.ThousandDealScored | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone", "thousand_bid_made", b"thousand_bid_made", "thousand_card_given", b"thousand_card_given", "thousand_card_played", b"thousand_card_played", "thousand_contract_fixed", b"thousand_contract_fixed", "thousand_deal_scored", b"thousand_deal_scored", "thousand_dealer_drawn", b"thousand_dealer_drawn", "thousand_dealt", b"thousand_dealt", "thousand_marriage_declared", b"thousand_marriage_declared", "thousand_passed", b"thousand_passed", "thousand_redeal_declined", b"thousand_redeal_declined", "thousand_redeal_granted", b"thousand_redeal_granted", "thousand_redeal_requested", b"thousand_redeal_requested", "thousand_talon_taken", b"thousand_talon_taken", "thousand_trick_taken", b"thousand_trick_taken"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "numbers_again_played", b"numbers_again_played", "numbers_calculated", b"numbers_calculated", "numbers_corrected", b"numbers_corrected", "numbers_deal_scored", b"numbers_deal_scored", "numbers_dealer_drawn", b"numbers_dealer_drawn", "numbers_dealt", b"numbers_dealt", "numbers_drawn", b"numbers_drawn", "numbers_faulted", b"numbers_faulted", "numbers_gave_up", b"numbers_gave_up", "numbers_joker_played", b"numbers_joker_played", "numbers_kept", b"numbers_kept", "numbers_opened", b"numbers_opened", "numbers_pile_shuffled", b"numbers_pile_shuffled", "numbers_played", b"numbers_played", "numbers_player_out", b"numbers_player_out", "numbers_recycled", b"numbers_recycled", "numbers_stuck", b"numbers_stuck", "numbers_turn_ended", b"numbers_turn_ended", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone", "thousand_bid_made", b"thousand_bid_made", "thousand_card_given", b"thousand_card_given", "thousand_card_played", b"thousand_card_played", "thousand_contract_fixed", b"thousand_contract_fixed", "thousand_deal_scored", b"thousand_deal_scored", "thousand_dealer_drawn", b"thousand_dealer_drawn", "thousand_dealt", b"thousand_dealt", "thousand_marriage_declared", b"thousand_marriage_declared", "thousand_passed", b"thousand_passed", "thousand_redeal_declined", b"thousand_redeal_declined", "thousand_redeal_granted", b"thousand_redeal_granted", "thousand_redeal_requested", b"thousand_redeal_requested", "thousand_talon_taken", b"thousand_talon_taken", "thousand_trick_taken", b"thousand_trick_taken"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone", "thousand_bid_made", b"thousand_bid_made", "thousand_card_given", b"thousand_card_given", "thousand_card_played", b"thousand_card_played", "thousand_contract_fixed", b"thousand_contract_fixed", "thousand_deal_scored", b"thousand_deal_scored", "thousand_dealer_drawn", b"thousand_dealer_drawn", "thousand_dealt", b"thousand_dealt", "thousand_marriage_declared", b"thousand_marriage_declared", "thousand_passed", b"thousand_passed", "thousand_redeal_declined", b"thousand_redeal_declined", "thousand_redeal_granted", b"thousand_redeal_granted", "thousand_redeal_requested", b"thousand_redeal_requested", "thousand_talon_taken", b"thousand_talon_taken", "thousand_trick_taken", b"thousand_trick_taken"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "decision_opened", b"decision_opened", "kind", b"kind", "match_ended", b"match_ended", "match_opened", b"match_opened", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "match_started", b"match_started", "numbers_again_played", b"numbers_again_played", "numbers_calculated", b"numbers_calculated", "numbers_corrected", b"numbers_corrected", "numbers_deal_scored", b"numbers_deal_scored", "numbers_dealer_drawn", b"numbers_dealer_drawn", "numbers_dealt", b"numbers_dealt", "numbers_drawn", b"numbers_drawn", "numbers_faulted", b"numbers_faulted", "numbers_gave_up", b"numbers_gave_up", "numbers_joker_played", b"numbers_joker_played", "numbers_kept", b"numbers_kept", "numbers_opened", b"numbers_opened", "numbers_pile_shuffled", b"numbers_pile_shuffled", "numbers_played", b"numbers_played", "numbers_player_out", b"numbers_player_out", "numbers_recycled", b"numbers_recycled", "numbers_stuck", b"numbers_stuck", "numbers_turn_ended", b"numbers_turn_ended", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken", b"seat_taken", "seat_taken_over", b"seat_taken_over", "sounding_card_drawn", b"sounding_card_drawn", "sounding_card_placed", b"sounding_card_placed", "sounding_card_thrown", b"sounding_card_thrown", "sounding_cell_flipped", b"sounding_cell_flipped", "sounding_column_swallowed", b"sounding_column_swallowed", "sounding_deal_closed", b"sounding_deal_closed", "sounding_deal_scored", b"sounding_deal_scored", "sounding_dealt", b"sounding_dealt", "sounding_discard_reshuffled", b"sounding_discard_reshuffled", "sounding_discard_taken", b"sounding_discard_taken", "sounding_grid_revealed", b"sounding_grid_revealed", "sounding_initial_chosen", b"sounding_initial_chosen", "sounding_initial_revealed", b"sounding_initial_revealed", "sounding_opener_drawn", b"sounding_opener_drawn", "sounding_take_undone", b"sounding_take_undone", "thousand_bid_made", b"thousand_bid_made", "thousand_card_given", b"thousand_card_given", "thousand_card_played", b"thousand_card_played", "thousand_contract_fixed", b"thousand_contract_fixed", "thousand_deal_scored", b"thousand_deal_scored", "thousand_dealer_drawn", b"thousand_dealer_drawn", "thousand_dealt", b"thousand_dealt", "thousand_marriage_declared", b"thousand_marriage_declared", "thousand_passed", b"thousand_passed", "thousand_redeal_declined", b"thousand_redeal_declined", "thousand_redeal_granted", b"thousand_redeal_granted", "thousand_redeal_requested", b"thousand_redeal_requested", "thousand_talon_taken", b"thousand_talon_taken", "thousand_trick_taken", b"thousand_trick_taken"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["match_opened", "seat_taken", "match_started", "decision_opened", "decision_missed", "seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "seat_return_requested", "sounding_dealt", "sounding_initial_chosen", "sounding_initial_revealed", "sounding_opener_drawn", "sounding_card_drawn", "sounding_card_placed", "sounding_card_thrown", "sounding_cell_flipped", "sounding_column_swallowed", "sounding_discard_reshuffled", "sounding_deal_closed", "sounding_grid_revealed", "sounding_deal_scored", "sounding_discard_taken", "sounding_take_undone", "thousand_dealer_drawn", "thousand_dealt", "thousand_redeal_requested", "thousand_redeal_declined", "thousand_redeal_granted", "thousand_bid_made", "thousand_passed", "thousand_talon_taken", "thousand_card_given", "thousand_contract_fixed", "thousand_card_played", "thousand_marriage_declared", "thousand_trick_taken", "thousand_deal_scored"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["match_opened", "seat_taken", "match_started", "decision_opened", "decision_missed", "seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "seat_return_requested", "sounding_dealt", "sounding_initial_chosen", "sounding_initial_revealed", "sounding_opener_drawn", "sounding_card_drawn", "sounding_card_placed", "sounding_card_thrown", "sounding_cell_flipped", "sounding_column_swallowed", "sounding_discard_reshuffled", "sounding_deal_closed", "sounding_grid_revealed", "sounding_deal_scored", "sounding_discard_taken", "sounding_take_undone", "numbers_dealer_drawn", "numbers_dealt", "numbers_pile_shuffled", "numbers_opened", "numbers_played", "numbers_calculated", "numbers_joker_played", "numbers_again_played", "numbers_drawn", "numbers_recycled", "numbers_kept", "numbers_turn_ended", "numbers_faulted", "numbers_corrected", "numbers_gave_up", "numbers_player_out", "numbers_stuck", "numbers_deal_scored", "thousand_dealer_drawn", "thousand_dealt", "thousand_redeal_requested", "thousand_redeal_declined", "thousand_redeal_granted", "thousand_bid_made", "thousand_passed", "thousand_talon_taken", "thousand_card_given", "thousand_contract_fixed", "thousand_card_played", "thousand_marriage_declared", "thousand_trick_taken", "thousand_deal_scored"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 

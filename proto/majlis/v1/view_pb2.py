@@ -23,25 +23,26 @@ _sym_db = _symbol_database.Default()
 
 
 from majlis.v1 import match_pb2 as majlis_dot_v1_dot_match__pb2
+from majlis.v1 import numbers_pb2 as majlis_dot_v1_dot_numbers__pb2
 from majlis.v1 import sounding_pb2 as majlis_dot_v1_dot_sounding__pb2
 from majlis.v1 import thousand_pb2 as majlis_dot_v1_dot_thousand__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14majlis/v1/view.proto\x12\tmajlis.v1\x1a\x15majlis/v1/match.proto\x1a\x18majlis/v1/sounding.proto\x1a\x18majlis/v1/thousand.proto\"\xc1\x01\n\tMatchInfo\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12\"\n\x07options\x18\x04 \x03(\x0b\x32\x11.majlis.v1.Option\x12\x12\n\nplayer_ids\x18\x05 \x03(\t\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x12\x15\n\rtournament_id\x18\x07 \x01(\t\x12\r\n\x05round\x18\x08 \x01(\r\x12\x0b\n\x03pod\x18\t \x01(\r\"T\n\x08SeatView\x12)\n\ncontroller\x18\x01 \x01(\x0e\x32\x15.majlis.v1.Controller\x12\r\n\x05taken\x18\x02 \x01(\x08\x12\x0e\n\x06missed\x18\x03 \x01(\r\"\xaa\x02\n\tMatchView\x12\"\n\x05seats\x18\x01 \x03(\x0b\x32\x13.majlis.v1.SeatView\x12\x0f\n\x07started\x18\x02 \x01(\x08\x12\x0e\n\x06paused\x18\x03 \x01(\x08\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\x04\x12\x13\n\x0bwaiting_for\x18\x05 \x03(\r\x12\x10\n\x08what_for\x18\x06 \x01(\t\x12\x0e\n\x06\x64ue_ms\x18\x07 \x01(\x03\x12$\n\x05\x65nded\x18\x08 \x01(\x0b\x32\x15.majlis.v1.MatchEnded\x12+\n\x08sounding\x18\x64 \x01(\x0b\x32\x17.majlis.v1.SoundingViewH\x00\x12,\n\x08thousand\x18\x90\x03 \x01(\x0b\x32\x17.majlis.v1.ThousandViewH\x00\x42\x0b\n\tgame_view\"\x95\x01\n\x0fSeatPrivateView\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x32\n\x08sounding\x18\x64 \x01(\x0b\x32\x1e.majlis.v1.SoundingPrivateViewH\x00\x12\x33\n\x08thousand\x18\x90\x03 \x01(\x0b\x32\x1e.majlis.v1.ThousandPrivateViewH\x00\x42\x0b\n\tgame_view\"\xcc\x04\n\tHappening\x12\x33\n\x0fseat_taken_over\x18\x01 \x01(\x0b\x32\x18.majlis.v1.SeatTakenOverH\x00\x12\x30\n\rseat_returned\x18\x02 \x01(\x0b\x32\x17.majlis.v1.SeatReturnedH\x00\x12\x30\n\rseat_resigned\x18\x03 \x01(\x0b\x32\x17.majlis.v1.SeatResignedH\x00\x12.\n\x0cmatch_paused\x18\x04 \x01(\x0b\x32\x16.majlis.v1.MatchPausedH\x00\x12\x30\n\rmatch_resumed\x18\x05 \x01(\x0b\x32\x17.majlis.v1.MatchResumedH\x00\x12\x32\n\x0e\x63lock_credited\x18\x06 \x01(\x0b\x32\x18.majlis.v1.ClockCreditedH\x00\x12,\n\x0bmatch_ended\x18\x07 \x01(\x0b\x32\x15.majlis.v1.MatchEndedH\x00\x12\x34\n\x0f\x64\x65\x63ision_missed\x18\x08 \x01(\x0b\x32\x19.majlis.v1.DecisionMissedH\x00\x12?\n\x15seat_return_requested\x18\t \x01(\x0b\x32\x1e.majlis.v1.SeatReturnRequestedH\x00\x12\x30\n\x08sounding\x18\x64 \x01(\x0b\x32\x1c.majlis.v1.SoundingHappeningH\x00\x12\x31\n\x08thousand\x18\x90\x03 \x01(\x0b\x32\x1c.majlis.v1.ThousandHappeningH\x00\x42\x06\n\x04kindb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14majlis/v1/view.proto\x12\tmajlis.v1\x1a\x15majlis/v1/match.proto\x1a\x17majlis/v1/numbers.proto\x1a\x18majlis/v1/sounding.proto\x1a\x18majlis/v1/thousand.proto\"\xc1\x01\n\tMatchInfo\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\r\x12\"\n\x07options\x18\x04 \x03(\x0b\x32\x11.majlis.v1.Option\x12\x12\n\nplayer_ids\x18\x05 \x03(\t\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x12\x15\n\rtournament_id\x18\x07 \x01(\t\x12\r\n\x05round\x18\x08 \x01(\r\x12\x0b\n\x03pod\x18\t \x01(\r\"T\n\x08SeatView\x12)\n\ncontroller\x18\x01 \x01(\x0e\x32\x15.majlis.v1.Controller\x12\r\n\x05taken\x18\x02 \x01(\x08\x12\x0e\n\x06missed\x18\x03 \x01(\r\"\xd6\x02\n\tMatchView\x12\"\n\x05seats\x18\x01 \x03(\x0b\x32\x13.majlis.v1.SeatView\x12\x0f\n\x07started\x18\x02 \x01(\x08\x12\x0e\n\x06paused\x18\x03 \x01(\x08\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\x04\x12\x13\n\x0bwaiting_for\x18\x05 \x03(\r\x12\x10\n\x08what_for\x18\x06 \x01(\t\x12\x0e\n\x06\x64ue_ms\x18\x07 \x01(\x03\x12$\n\x05\x65nded\x18\x08 \x01(\x0b\x32\x15.majlis.v1.MatchEnded\x12+\n\x08sounding\x18\x64 \x01(\x0b\x32\x17.majlis.v1.SoundingViewH\x00\x12*\n\x07numbers\x18\xc8\x01 \x01(\x0b\x32\x16.majlis.v1.NumbersViewH\x00\x12,\n\x08thousand\x18\x90\x03 \x01(\x0b\x32\x17.majlis.v1.ThousandViewH\x00\x42\x0b\n\tgame_view\"\xc8\x01\n\x0fSeatPrivateView\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x32\n\x08sounding\x18\x64 \x01(\x0b\x32\x1e.majlis.v1.SoundingPrivateViewH\x00\x12\x31\n\x07numbers\x18\xc8\x01 \x01(\x0b\x32\x1d.majlis.v1.NumbersPrivateViewH\x00\x12\x33\n\x08thousand\x18\x90\x03 \x01(\x0b\x32\x1e.majlis.v1.ThousandPrivateViewH\x00\x42\x0b\n\tgame_view\"\xfd\x04\n\tHappening\x12\x33\n\x0fseat_taken_over\x18\x01 \x01(\x0b\x32\x18.majlis.v1.SeatTakenOverH\x00\x12\x30\n\rseat_returned\x18\x02 \x01(\x0b\x32\x17.majlis.v1.SeatReturnedH\x00\x12\x30\n\rseat_resigned\x18\x03 \x01(\x0b\x32\x17.majlis.v1.SeatResignedH\x00\x12.\n\x0cmatch_paused\x18\x04 \x01(\x0b\x32\x16.majlis.v1.MatchPausedH\x00\x12\x30\n\rmatch_resumed\x18\x05 \x01(\x0b\x32\x17.majlis.v1.MatchResumedH\x00\x12\x32\n\x0e\x63lock_credited\x18\x06 \x01(\x0b\x32\x18.majlis.v1.ClockCreditedH\x00\x12,\n\x0bmatch_ended\x18\x07 \x01(\x0b\x32\x15.majlis.v1.MatchEndedH\x00\x12\x34\n\x0f\x64\x65\x63ision_missed\x18\x08 \x01(\x0b\x32\x19.majlis.v1.DecisionMissedH\x00\x12?\n\x15seat_return_requested\x18\t \x01(\x0b\x32\x1e.majlis.v1.SeatReturnRequestedH\x00\x12\x30\n\x08sounding\x18\x64 \x01(\x0b\x32\x1c.majlis.v1.SoundingHappeningH\x00\x12/\n\x07numbers\x18\xc8\x01 \x01(\x0b\x32\x1b.majlis.v1.NumbersHappeningH\x00\x12\x31\n\x08thousand\x18\x90\x03 \x01(\x0b\x32\x1c.majlis.v1.ThousandHappeningH\x00\x42\x06\n\x04kindb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'majlis.v1.view_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MATCHINFO']._serialized_start=111
-  _globals['_MATCHINFO']._serialized_end=304
-  _globals['_SEATVIEW']._serialized_start=306
-  _globals['_SEATVIEW']._serialized_end=390
-  _globals['_MATCHVIEW']._serialized_start=393
-  _globals['_MATCHVIEW']._serialized_end=691
-  _globals['_SEATPRIVATEVIEW']._serialized_start=694
-  _globals['_SEATPRIVATEVIEW']._serialized_end=843
-  _globals['_HAPPENING']._serialized_start=846
-  _globals['_HAPPENING']._serialized_end=1434
+  _globals['_MATCHINFO']._serialized_start=136
+  _globals['_MATCHINFO']._serialized_end=329
+  _globals['_SEATVIEW']._serialized_start=331
+  _globals['_SEATVIEW']._serialized_end=415
+  _globals['_MATCHVIEW']._serialized_start=418
+  _globals['_MATCHVIEW']._serialized_end=760
+  _globals['_SEATPRIVATEVIEW']._serialized_start=763
+  _globals['_SEATPRIVATEVIEW']._serialized_end=963
+  _globals['_HAPPENING']._serialized_start=966
+  _globals['_HAPPENING']._serialized_end=1603
 # @@protoc_insertion_point(module_scope)

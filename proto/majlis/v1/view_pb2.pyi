@@ -8,6 +8,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from majlis.v1 import match_pb2 as _match_pb2
+from majlis.v1 import numbers_pb2 as _numbers_pb2
 from majlis.v1 import sounding_pb2 as _sounding_pb2
 from majlis.v1 import thousand_pb2 as _thousand_pb2
 import builtins as _builtins
@@ -115,6 +116,7 @@ class MatchView(_message.Message):
     DUE_MS_FIELD_NUMBER: _builtins.int
     ENDED_FIELD_NUMBER: _builtins.int
     SOUNDING_FIELD_NUMBER: _builtins.int
+    NUMBERS_FIELD_NUMBER: _builtins.int
     THOUSAND_FIELD_NUMBER: _builtins.int
     started: _builtins.bool
     paused: _builtins.bool
@@ -136,6 +138,8 @@ class MatchView(_message.Message):
     @_builtins.property
     def sounding(self) -> _sounding_pb2.SoundingView: ...
     @_builtins.property
+    def numbers(self) -> _numbers_pb2.NumbersView: ...
+    @_builtins.property
     def thousand(self) -> _thousand_pb2.ThousandView: ...
     def __init__(
         self,
@@ -149,13 +153,14 @@ class MatchView(_message.Message):
         due_ms: _builtins.int = ...,
         ended: _match_pb2.MatchEnded | None = ...,
         sounding: _sounding_pb2.SoundingView | None = ...,
+        numbers: _numbers_pb2.NumbersView | None = ...,
         thousand: _thousand_pb2.ThousandView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ended", b"ended", "game_view", b"game_view", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ended", b"ended", "game_view", b"game_view", "numbers", b"numbers", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision_id", b"decision_id", "due_ms", b"due_ms", "ended", b"ended", "game_view", b"game_view", "paused", b"paused", "seats", b"seats", "sounding", b"sounding", "started", b"started", "thousand", b"thousand", "waiting_for", b"waiting_for", "what_for", b"what_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision_id", b"decision_id", "due_ms", b"due_ms", "ended", b"ended", "game_view", b"game_view", "numbers", b"numbers", "paused", b"paused", "seats", b"seats", "sounding", b"sounding", "started", b"started", "thousand", b"thousand", "waiting_for", b"waiting_for", "what_for", b"what_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game_view: _TypeAlias = _typing.Literal["sounding", "thousand"]  # noqa: Y015
+    _WhichOneofReturnType_game_view: _TypeAlias = _typing.Literal["sounding", "numbers", "thousand"]  # noqa: Y015
     _WhichOneofArgType_game_view: _TypeAlias = _typing.Literal["game_view", b"game_view"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game_view) -> _WhichOneofReturnType_game_view | None: ...
 
@@ -169,10 +174,13 @@ class SeatPrivateView(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     SOUNDING_FIELD_NUMBER: _builtins.int
+    NUMBERS_FIELD_NUMBER: _builtins.int
     THOUSAND_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     @_builtins.property
     def sounding(self) -> _sounding_pb2.SoundingPrivateView: ...
+    @_builtins.property
+    def numbers(self) -> _numbers_pb2.NumbersPrivateView: ...
     @_builtins.property
     def thousand(self) -> _thousand_pb2.ThousandPrivateView: ...
     def __init__(
@@ -180,13 +188,14 @@ class SeatPrivateView(_message.Message):
         *,
         seat: _builtins.int = ...,
         sounding: _sounding_pb2.SoundingPrivateView | None = ...,
+        numbers: _numbers_pb2.NumbersPrivateView | None = ...,
         thousand: _thousand_pb2.ThousandPrivateView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game_view", b"game_view", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game_view", b"game_view", "numbers", b"numbers", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_view", b"game_view", "seat", b"seat", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_view", b"game_view", "numbers", b"numbers", "seat", b"seat", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game_view: _TypeAlias = _typing.Literal["sounding", "thousand"]  # noqa: Y015
+    _WhichOneofReturnType_game_view: _TypeAlias = _typing.Literal["sounding", "numbers", "thousand"]  # noqa: Y015
     _WhichOneofArgType_game_view: _TypeAlias = _typing.Literal["game_view", b"game_view"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game_view) -> _WhichOneofReturnType_game_view | None: ...
 
@@ -208,6 +217,7 @@ class Happening(_message.Message):
     DECISION_MISSED_FIELD_NUMBER: _builtins.int
     SEAT_RETURN_REQUESTED_FIELD_NUMBER: _builtins.int
     SOUNDING_FIELD_NUMBER: _builtins.int
+    NUMBERS_FIELD_NUMBER: _builtins.int
     THOUSAND_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def seat_taken_over(self) -> _match_pb2.SeatTakenOver: ...
@@ -230,6 +240,8 @@ class Happening(_message.Message):
     @_builtins.property
     def sounding(self) -> _sounding_pb2.SoundingHappening: ...
     @_builtins.property
+    def numbers(self) -> _numbers_pb2.NumbersHappening: ...
+    @_builtins.property
     def thousand(self) -> _thousand_pb2.ThousandHappening: ...
     def __init__(
         self,
@@ -244,13 +256,14 @@ class Happening(_message.Message):
         decision_missed: _match_pb2.DecisionMissed | None = ...,
         seat_return_requested: _match_pb2.SeatReturnRequested | None = ...,
         sounding: _sounding_pb2.SoundingHappening | None = ...,
+        numbers: _numbers_pb2.NumbersHappening | None = ...,
         thousand: _thousand_pb2.ThousandHappening | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "numbers", b"numbers", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock_credited", b"clock_credited", "decision_missed", b"decision_missed", "kind", b"kind", "match_ended", b"match_ended", "match_paused", b"match_paused", "match_resumed", b"match_resumed", "numbers", b"numbers", "seat_resigned", b"seat_resigned", "seat_return_requested", b"seat_return_requested", "seat_returned", b"seat_returned", "seat_taken_over", b"seat_taken_over", "sounding", b"sounding", "thousand", b"thousand"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "decision_missed", "seat_return_requested", "sounding", "thousand"]  # noqa: Y015
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["seat_taken_over", "seat_returned", "seat_resigned", "match_paused", "match_resumed", "clock_credited", "match_ended", "decision_missed", "seat_return_requested", "sounding", "numbers", "thousand"]  # noqa: Y015
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 

@@ -32,6 +32,34 @@ from .match import (
     SubstituteComputer,
     TakeSeat,
 )
+from .numbers import (
+    NumbersAgain,
+    NumbersAgainPlayed,
+    NumbersCalculate,
+    NumbersCalculated,
+    NumbersCorrected,
+    NumbersDealerDrawn,
+    NumbersDealScored,
+    NumbersDealt,
+    NumbersDraw,
+    NumbersDrawn,
+    NumbersEnd,
+    NumbersFaulted,
+    NumbersGaveUp,
+    NumbersGiveUp,
+    NumbersJoker,
+    NumbersJokerPlayed,
+    NumbersKeep,
+    NumbersKept,
+    NumbersOpened,
+    NumbersPileShuffled,
+    NumbersPlay,
+    NumbersPlayed,
+    NumbersPlayerOut,
+    NumbersRecycled,
+    NumbersStuck,
+    NumbersTurnEnded,
+)
 from .sounding import (
     SoundingCardDrawn,
     SoundingCardPlaced,
@@ -147,6 +175,14 @@ Command = (
     | SoundingThrowAndFlip
     | SoundingFlip
     | SoundingUndoTake
+    | NumbersPlay
+    | NumbersCalculate
+    | NumbersJoker
+    | NumbersAgain
+    | NumbersDraw
+    | NumbersKeep
+    | NumbersEnd
+    | NumbersGiveUp
     | ThousandRequestRedeal
     | ThousandDeclineRedeal
     | ThousandBid
@@ -185,6 +221,24 @@ Event = (
     | SoundingDealScored
     | SoundingDiscardTaken
     | SoundingTakeUndone
+    | NumbersDealerDrawn
+    | NumbersDealt
+    | NumbersPileShuffled
+    | NumbersOpened
+    | NumbersPlayed
+    | NumbersCalculated
+    | NumbersJokerPlayed
+    | NumbersAgainPlayed
+    | NumbersDrawn
+    | NumbersRecycled
+    | NumbersKept
+    | NumbersTurnEnded
+    | NumbersFaulted
+    | NumbersCorrected
+    | NumbersGaveUp
+    | NumbersPlayerOut
+    | NumbersStuck
+    | NumbersDealScored
     | ThousandDealerDrawn
     | ThousandDealt
     | ThousandRedealRequested

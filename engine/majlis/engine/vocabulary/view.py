@@ -17,6 +17,7 @@ from .match import (
     SeatReturnRequested,
     SeatTakenOver,
 )
+from .numbers import NumbersHappening, NumbersPrivateView, NumbersView
 from .sounding import SoundingHappening, SoundingPrivateView, SoundingView
 from .thousand import ThousandHappening, ThousandPrivateView, ThousandView
 
@@ -48,12 +49,12 @@ class MatchView(Struct, frozen=True, kw_only=True, gc=False):
     what_for: str = ""
     due_ms: int = 0
     ended: MatchEnded | None = None
-    game_view: SoundingView | ThousandView | None = None
+    game_view: SoundingView | NumbersView | ThousandView | None = None
 
 
 class SeatPrivateView(Struct, frozen=True, kw_only=True, gc=False):
     seat: int = 0
-    game_view: SoundingPrivateView | ThousandPrivateView | None = None
+    game_view: SoundingPrivateView | NumbersPrivateView | ThousandPrivateView | None = None
 
 
 Happening = (
@@ -67,5 +68,6 @@ Happening = (
     | DecisionMissed
     | SeatReturnRequested
     | SoundingHappening
+    | NumbersHappening
     | ThousandHappening
 )

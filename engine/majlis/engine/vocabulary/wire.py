@@ -13,6 +13,7 @@ from majlis.v1 import (
     computer_pb2,
     entry_pb2,
     match_pb2,
+    numbers_pb2,
     rejection_pb2,
     result_pb2,
     sounding_pb2,
@@ -56,6 +57,42 @@ from .match import (
     SubstituteComputer,
     TakeSeat,
     Termination,
+)
+from .numbers import (
+    NumbersAgain,
+    NumbersAgainPlayed,
+    NumbersCalculate,
+    NumbersCalculated,
+    NumbersCorrected,
+    NumbersDealerDrawn,
+    NumbersDealScored,
+    NumbersDealt,
+    NumbersDraw,
+    NumbersDrawn,
+    NumbersEnd,
+    NumbersFault,
+    NumbersFaulted,
+    NumbersGaveUp,
+    NumbersGiveUp,
+    NumbersHappening,
+    NumbersHappeningKind,
+    NumbersJoker,
+    NumbersJokerPlayed,
+    NumbersKeep,
+    NumbersKept,
+    NumbersOpened,
+    NumbersPartnerHand,
+    NumbersPhase,
+    NumbersPileShuffled,
+    NumbersPlay,
+    NumbersPlayed,
+    NumbersPlayerOut,
+    NumbersPrivateView,
+    NumbersRecycled,
+    NumbersSeatView,
+    NumbersStuck,
+    NumbersTurnEnded,
+    NumbersView,
 )
 from .rejection import Rejection, RejectionCode
 from .result import (
@@ -194,6 +231,9 @@ _CONTROLLER = _Known(Controller)
 _COMPUTER_LEVEL = _Known(ComputerLevel)
 _TERMINATION = _Known(Termination)
 _CREDIT_CAUSE = _Known(CreditCause)
+_NUMBERS_PHASE = _Known(NumbersPhase)
+_NUMBERS_FAULT = _Known(NumbersFault)
+_NUMBERS_HAPPENING_KIND = _Known(NumbersHappeningKind)
 _SOUNDING_PHASE = _Known(SoundingPhase)
 _SOUNDING_HAPPENING_KIND = _Known(SoundingHappeningKind)
 _THOUSAND_PHASE = _Known(ThousandPhase)
@@ -937,6 +977,869 @@ def decode_match_ended(stored: bytes) -> MatchEnded:
     except DecodeError as error:
         raise Unreadable("MatchEnded", str(error)) from error
     return read_match_ended(m)
+
+
+def read_numbers_play(m: numbers_pb2.NumbersPlay) -> NumbersPlay:
+    return NumbersPlay(card=m.card)
+
+
+def fill_numbers_play(m: numbers_pb2.NumbersPlay, s: NumbersPlay) -> None:
+    m.SetInParent()
+    m.card = s.card
+
+
+def encode_numbers_play(s: NumbersPlay) -> bytes:
+    m = numbers_pb2.NumbersPlay()
+    fill_numbers_play(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_play(stored: bytes) -> NumbersPlay:
+    try:
+        m = numbers_pb2.NumbersPlay.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersPlay", str(error)) from error
+    return read_numbers_play(m)
+
+
+def read_numbers_calculate(m: numbers_pb2.NumbersCalculate) -> NumbersCalculate:
+    return NumbersCalculate(cards=m.cards, operations=m.operations)
+
+
+def fill_numbers_calculate(m: numbers_pb2.NumbersCalculate, s: NumbersCalculate) -> None:
+    m.SetInParent()
+    m.cards = s.cards
+    m.operations = s.operations
+
+
+def encode_numbers_calculate(s: NumbersCalculate) -> bytes:
+    m = numbers_pb2.NumbersCalculate()
+    fill_numbers_calculate(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_calculate(stored: bytes) -> NumbersCalculate:
+    try:
+        m = numbers_pb2.NumbersCalculate.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersCalculate", str(error)) from error
+    return read_numbers_calculate(m)
+
+
+def read_numbers_joker(m: numbers_pb2.NumbersJoker) -> NumbersJoker:
+    return NumbersJoker(joker=m.joker, cover=m.cover if m.HasField("cover") else None)
+
+
+def fill_numbers_joker(m: numbers_pb2.NumbersJoker, s: NumbersJoker) -> None:
+    m.SetInParent()
+    m.joker = s.joker
+    if s.cover is not None:
+        m.cover = s.cover
+
+
+def encode_numbers_joker(s: NumbersJoker) -> bytes:
+    m = numbers_pb2.NumbersJoker()
+    fill_numbers_joker(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_joker(stored: bytes) -> NumbersJoker:
+    try:
+        m = numbers_pb2.NumbersJoker.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersJoker", str(error)) from error
+    return read_numbers_joker(m)
+
+
+def read_numbers_again(m: numbers_pb2.NumbersAgain) -> NumbersAgain:
+    return NumbersAgain()
+
+
+def fill_numbers_again(m: numbers_pb2.NumbersAgain, s: NumbersAgain) -> None:
+    m.SetInParent()
+
+
+def encode_numbers_again(s: NumbersAgain) -> bytes:
+    m = numbers_pb2.NumbersAgain()
+    fill_numbers_again(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_again(stored: bytes) -> NumbersAgain:
+    try:
+        m = numbers_pb2.NumbersAgain.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersAgain", str(error)) from error
+    return read_numbers_again(m)
+
+
+def read_numbers_draw(m: numbers_pb2.NumbersDraw) -> NumbersDraw:
+    return NumbersDraw(keep=m.keep)
+
+
+def fill_numbers_draw(m: numbers_pb2.NumbersDraw, s: NumbersDraw) -> None:
+    m.SetInParent()
+    m.keep = s.keep
+
+
+def encode_numbers_draw(s: NumbersDraw) -> bytes:
+    m = numbers_pb2.NumbersDraw()
+    fill_numbers_draw(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_draw(stored: bytes) -> NumbersDraw:
+    try:
+        m = numbers_pb2.NumbersDraw.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersDraw", str(error)) from error
+    return read_numbers_draw(m)
+
+
+def read_numbers_keep(m: numbers_pb2.NumbersKeep) -> NumbersKeep:
+    return NumbersKeep()
+
+
+def fill_numbers_keep(m: numbers_pb2.NumbersKeep, s: NumbersKeep) -> None:
+    m.SetInParent()
+
+
+def encode_numbers_keep(s: NumbersKeep) -> bytes:
+    m = numbers_pb2.NumbersKeep()
+    fill_numbers_keep(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_keep(stored: bytes) -> NumbersKeep:
+    try:
+        m = numbers_pb2.NumbersKeep.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersKeep", str(error)) from error
+    return read_numbers_keep(m)
+
+
+def read_numbers_end(m: numbers_pb2.NumbersEnd) -> NumbersEnd:
+    return NumbersEnd()
+
+
+def fill_numbers_end(m: numbers_pb2.NumbersEnd, s: NumbersEnd) -> None:
+    m.SetInParent()
+
+
+def encode_numbers_end(s: NumbersEnd) -> bytes:
+    m = numbers_pb2.NumbersEnd()
+    fill_numbers_end(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_end(stored: bytes) -> NumbersEnd:
+    try:
+        m = numbers_pb2.NumbersEnd.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersEnd", str(error)) from error
+    return read_numbers_end(m)
+
+
+def read_numbers_give_up(m: numbers_pb2.NumbersGiveUp) -> NumbersGiveUp:
+    return NumbersGiveUp()
+
+
+def fill_numbers_give_up(m: numbers_pb2.NumbersGiveUp, s: NumbersGiveUp) -> None:
+    m.SetInParent()
+
+
+def encode_numbers_give_up(s: NumbersGiveUp) -> bytes:
+    m = numbers_pb2.NumbersGiveUp()
+    fill_numbers_give_up(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_give_up(stored: bytes) -> NumbersGiveUp:
+    try:
+        m = numbers_pb2.NumbersGiveUp.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersGiveUp", str(error)) from error
+    return read_numbers_give_up(m)
+
+
+def read_numbers_dealer_drawn(m: numbers_pb2.NumbersDealerDrawn) -> NumbersDealerDrawn:
+    return NumbersDealerDrawn(dealer=m.dealer)
+
+
+def fill_numbers_dealer_drawn(m: numbers_pb2.NumbersDealerDrawn, s: NumbersDealerDrawn) -> None:
+    m.SetInParent()
+    m.dealer = s.dealer
+
+
+def encode_numbers_dealer_drawn(s: NumbersDealerDrawn) -> bytes:
+    m = numbers_pb2.NumbersDealerDrawn()
+    fill_numbers_dealer_drawn(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_dealer_drawn(stored: bytes) -> NumbersDealerDrawn:
+    try:
+        m = numbers_pb2.NumbersDealerDrawn.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersDealerDrawn", str(error)) from error
+    return read_numbers_dealer_drawn(m)
+
+
+def read_numbers_dealt(m: numbers_pb2.NumbersDealt) -> NumbersDealt:
+    return NumbersDealt(
+        deal=m.deal,
+        redeals=m.redeals,
+        dealer=m.dealer,
+        players=tuple(m.players),
+        hand=m.hand,
+        order=m.order,
+        extra=m.extra,
+    )
+
+
+def fill_numbers_dealt(m: numbers_pb2.NumbersDealt, s: NumbersDealt) -> None:
+    m.SetInParent()
+    m.deal = s.deal
+    m.redeals = s.redeals
+    m.dealer = s.dealer
+    if s.players:
+        m.players.extend(s.players)
+    m.hand = s.hand
+    m.order = s.order
+    m.extra = s.extra
+
+
+def encode_numbers_dealt(s: NumbersDealt) -> bytes:
+    m = numbers_pb2.NumbersDealt()
+    fill_numbers_dealt(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_dealt(stored: bytes) -> NumbersDealt:
+    try:
+        m = numbers_pb2.NumbersDealt.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersDealt", str(error)) from error
+    return read_numbers_dealt(m)
+
+
+def read_numbers_pile_shuffled(m: numbers_pb2.NumbersPileShuffled) -> NumbersPileShuffled:
+    return NumbersPileShuffled(pile=m.pile)
+
+
+def fill_numbers_pile_shuffled(m: numbers_pb2.NumbersPileShuffled, s: NumbersPileShuffled) -> None:
+    m.SetInParent()
+    m.pile = s.pile
+
+
+def encode_numbers_pile_shuffled(s: NumbersPileShuffled) -> bytes:
+    m = numbers_pb2.NumbersPileShuffled()
+    fill_numbers_pile_shuffled(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_pile_shuffled(stored: bytes) -> NumbersPileShuffled:
+    try:
+        m = numbers_pb2.NumbersPileShuffled.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersPileShuffled", str(error)) from error
+    return read_numbers_pile_shuffled(m)
+
+
+def read_numbers_opened(m: numbers_pb2.NumbersOpened) -> NumbersOpened:
+    return NumbersOpened(card=m.card, jokers=m.jokers)
+
+
+def fill_numbers_opened(m: numbers_pb2.NumbersOpened, s: NumbersOpened) -> None:
+    m.SetInParent()
+    m.card = s.card
+    m.jokers = s.jokers
+
+
+def encode_numbers_opened(s: NumbersOpened) -> bytes:
+    m = numbers_pb2.NumbersOpened()
+    fill_numbers_opened(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_opened(stored: bytes) -> NumbersOpened:
+    try:
+        m = numbers_pb2.NumbersOpened.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersOpened", str(error)) from error
+    return read_numbers_opened(m)
+
+
+def read_numbers_played(m: numbers_pb2.NumbersPlayed) -> NumbersPlayed:
+    return NumbersPlayed(seat=m.seat, card=m.card)
+
+
+def fill_numbers_played(m: numbers_pb2.NumbersPlayed, s: NumbersPlayed) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.card = s.card
+
+
+def encode_numbers_played(s: NumbersPlayed) -> bytes:
+    m = numbers_pb2.NumbersPlayed()
+    fill_numbers_played(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_played(stored: bytes) -> NumbersPlayed:
+    try:
+        m = numbers_pb2.NumbersPlayed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersPlayed", str(error)) from error
+    return read_numbers_played(m)
+
+
+def read_numbers_calculated(m: numbers_pb2.NumbersCalculated) -> NumbersCalculated:
+    return NumbersCalculated(seat=m.seat, cards=m.cards, operations=m.operations, bonus=m.bonus)
+
+
+def fill_numbers_calculated(m: numbers_pb2.NumbersCalculated, s: NumbersCalculated) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.cards = s.cards
+    m.operations = s.operations
+    m.bonus = s.bonus
+
+
+def encode_numbers_calculated(s: NumbersCalculated) -> bytes:
+    m = numbers_pb2.NumbersCalculated()
+    fill_numbers_calculated(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_calculated(stored: bytes) -> NumbersCalculated:
+    try:
+        m = numbers_pb2.NumbersCalculated.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersCalculated", str(error)) from error
+    return read_numbers_calculated(m)
+
+
+def read_numbers_joker_played(m: numbers_pb2.NumbersJokerPlayed) -> NumbersJokerPlayed:
+    return NumbersJokerPlayed(seat=m.seat, joker=m.joker, cover=m.cover if m.HasField("cover") else None)
+
+
+def fill_numbers_joker_played(m: numbers_pb2.NumbersJokerPlayed, s: NumbersJokerPlayed) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.joker = s.joker
+    if s.cover is not None:
+        m.cover = s.cover
+
+
+def encode_numbers_joker_played(s: NumbersJokerPlayed) -> bytes:
+    m = numbers_pb2.NumbersJokerPlayed()
+    fill_numbers_joker_played(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_joker_played(stored: bytes) -> NumbersJokerPlayed:
+    try:
+        m = numbers_pb2.NumbersJokerPlayed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersJokerPlayed", str(error)) from error
+    return read_numbers_joker_played(m)
+
+
+def read_numbers_again_played(m: numbers_pb2.NumbersAgainPlayed) -> NumbersAgainPlayed:
+    return NumbersAgainPlayed(seat=m.seat)
+
+
+def fill_numbers_again_played(m: numbers_pb2.NumbersAgainPlayed, s: NumbersAgainPlayed) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+
+
+def encode_numbers_again_played(s: NumbersAgainPlayed) -> bytes:
+    m = numbers_pb2.NumbersAgainPlayed()
+    fill_numbers_again_played(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_again_played(stored: bytes) -> NumbersAgainPlayed:
+    try:
+        m = numbers_pb2.NumbersAgainPlayed.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersAgainPlayed", str(error)) from error
+    return read_numbers_again_played(m)
+
+
+def read_numbers_drawn(m: numbers_pb2.NumbersDrawn) -> NumbersDrawn:
+    return NumbersDrawn(seat=m.seat, cards=m.cards, penalty=m.penalty)
+
+
+def fill_numbers_drawn(m: numbers_pb2.NumbersDrawn, s: NumbersDrawn) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.cards = s.cards
+    m.penalty = s.penalty
+
+
+def encode_numbers_drawn(s: NumbersDrawn) -> bytes:
+    m = numbers_pb2.NumbersDrawn()
+    fill_numbers_drawn(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_drawn(stored: bytes) -> NumbersDrawn:
+    try:
+        m = numbers_pb2.NumbersDrawn.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersDrawn", str(error)) from error
+    return read_numbers_drawn(m)
+
+
+def read_numbers_recycled(m: numbers_pb2.NumbersRecycled) -> NumbersRecycled:
+    return NumbersRecycled(pile=m.pile)
+
+
+def fill_numbers_recycled(m: numbers_pb2.NumbersRecycled, s: NumbersRecycled) -> None:
+    m.SetInParent()
+    m.pile = s.pile
+
+
+def encode_numbers_recycled(s: NumbersRecycled) -> bytes:
+    m = numbers_pb2.NumbersRecycled()
+    fill_numbers_recycled(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_recycled(stored: bytes) -> NumbersRecycled:
+    try:
+        m = numbers_pb2.NumbersRecycled.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersRecycled", str(error)) from error
+    return read_numbers_recycled(m)
+
+
+def read_numbers_kept(m: numbers_pb2.NumbersKept) -> NumbersKept:
+    return NumbersKept(seat=m.seat)
+
+
+def fill_numbers_kept(m: numbers_pb2.NumbersKept, s: NumbersKept) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+
+
+def encode_numbers_kept(s: NumbersKept) -> bytes:
+    m = numbers_pb2.NumbersKept()
+    fill_numbers_kept(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_kept(stored: bytes) -> NumbersKept:
+    try:
+        m = numbers_pb2.NumbersKept.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersKept", str(error)) from error
+    return read_numbers_kept(m)
+
+
+def read_numbers_turn_ended(m: numbers_pb2.NumbersTurnEnded) -> NumbersTurnEnded:
+    return NumbersTurnEnded(seat=m.seat)
+
+
+def fill_numbers_turn_ended(m: numbers_pb2.NumbersTurnEnded, s: NumbersTurnEnded) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+
+
+def encode_numbers_turn_ended(s: NumbersTurnEnded) -> bytes:
+    m = numbers_pb2.NumbersTurnEnded()
+    fill_numbers_turn_ended(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_turn_ended(stored: bytes) -> NumbersTurnEnded:
+    try:
+        m = numbers_pb2.NumbersTurnEnded.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersTurnEnded", str(error)) from error
+    return read_numbers_turn_ended(m)
+
+
+def read_numbers_faulted(m: numbers_pb2.NumbersFaulted) -> NumbersFaulted:
+    return NumbersFaulted(
+        seat=m.seat,
+        fault=_NUMBERS_FAULT[m.fault],
+        cards=m.cards,
+        operations=m.operations,
+        stays=m.stays,
+        correctable=m.correctable,
+    )
+
+
+def fill_numbers_faulted(m: numbers_pb2.NumbersFaulted, s: NumbersFaulted) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.fault = s.fault
+    m.cards = s.cards
+    m.operations = s.operations
+    m.stays = s.stays
+    m.correctable = s.correctable
+
+
+def encode_numbers_faulted(s: NumbersFaulted) -> bytes:
+    m = numbers_pb2.NumbersFaulted()
+    fill_numbers_faulted(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_faulted(stored: bytes) -> NumbersFaulted:
+    try:
+        m = numbers_pb2.NumbersFaulted.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersFaulted", str(error)) from error
+    return read_numbers_faulted(m)
+
+
+def read_numbers_corrected(m: numbers_pb2.NumbersCorrected) -> NumbersCorrected:
+    return NumbersCorrected(seat=m.seat, cards=m.cards, operations=m.operations, bonus=m.bonus)
+
+
+def fill_numbers_corrected(m: numbers_pb2.NumbersCorrected, s: NumbersCorrected) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.cards = s.cards
+    m.operations = s.operations
+    m.bonus = s.bonus
+
+
+def encode_numbers_corrected(s: NumbersCorrected) -> bytes:
+    m = numbers_pb2.NumbersCorrected()
+    fill_numbers_corrected(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_corrected(stored: bytes) -> NumbersCorrected:
+    try:
+        m = numbers_pb2.NumbersCorrected.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersCorrected", str(error)) from error
+    return read_numbers_corrected(m)
+
+
+def read_numbers_gave_up(m: numbers_pb2.NumbersGaveUp) -> NumbersGaveUp:
+    return NumbersGaveUp(seat=m.seat, cards=m.cards, operations=m.operations)
+
+
+def fill_numbers_gave_up(m: numbers_pb2.NumbersGaveUp, s: NumbersGaveUp) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.cards = s.cards
+    m.operations = s.operations
+
+
+def encode_numbers_gave_up(s: NumbersGaveUp) -> bytes:
+    m = numbers_pb2.NumbersGaveUp()
+    fill_numbers_gave_up(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_gave_up(stored: bytes) -> NumbersGaveUp:
+    try:
+        m = numbers_pb2.NumbersGaveUp.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersGaveUp", str(error)) from error
+    return read_numbers_gave_up(m)
+
+
+def read_numbers_player_out(m: numbers_pb2.NumbersPlayerOut) -> NumbersPlayerOut:
+    return NumbersPlayerOut(seat=m.seat, rank=m.rank)
+
+
+def fill_numbers_player_out(m: numbers_pb2.NumbersPlayerOut, s: NumbersPlayerOut) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.rank = s.rank
+
+
+def encode_numbers_player_out(s: NumbersPlayerOut) -> bytes:
+    m = numbers_pb2.NumbersPlayerOut()
+    fill_numbers_player_out(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_player_out(stored: bytes) -> NumbersPlayerOut:
+    try:
+        m = numbers_pb2.NumbersPlayerOut.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersPlayerOut", str(error)) from error
+    return read_numbers_player_out(m)
+
+
+def read_numbers_stuck(m: numbers_pb2.NumbersStuck) -> NumbersStuck:
+    return NumbersStuck(ranking=tuple(m.ranking))
+
+
+def fill_numbers_stuck(m: numbers_pb2.NumbersStuck, s: NumbersStuck) -> None:
+    m.SetInParent()
+    if s.ranking:
+        m.ranking.extend(s.ranking)
+
+
+def encode_numbers_stuck(s: NumbersStuck) -> bytes:
+    m = numbers_pb2.NumbersStuck()
+    fill_numbers_stuck(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_stuck(stored: bytes) -> NumbersStuck:
+    try:
+        m = numbers_pb2.NumbersStuck.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersStuck", str(error)) from error
+    return read_numbers_stuck(m)
+
+
+def read_numbers_deal_scored(m: numbers_pb2.NumbersDealScored) -> NumbersDealScored:
+    return NumbersDealScored(
+        deal=m.deal,
+        extra=m.extra,
+        ranks=tuple(m.ranks),
+        bonuses=tuple(m.bonuses),
+        points=tuple(m.points),
+        totals=tuple(m.totals),
+        places=tuple(m.places),
+        over=m.over,
+    )
+
+
+def fill_numbers_deal_scored(m: numbers_pb2.NumbersDealScored, s: NumbersDealScored) -> None:
+    m.SetInParent()
+    m.deal = s.deal
+    m.extra = s.extra
+    if s.ranks:
+        m.ranks.extend(s.ranks)
+    if s.bonuses:
+        m.bonuses.extend(s.bonuses)
+    if s.points:
+        m.points.extend(s.points)
+    if s.totals:
+        m.totals.extend(s.totals)
+    if s.places:
+        m.places.extend(s.places)
+    m.over = s.over
+
+
+def encode_numbers_deal_scored(s: NumbersDealScored) -> bytes:
+    m = numbers_pb2.NumbersDealScored()
+    fill_numbers_deal_scored(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_deal_scored(stored: bytes) -> NumbersDealScored:
+    try:
+        m = numbers_pb2.NumbersDealScored.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersDealScored", str(error)) from error
+    return read_numbers_deal_scored(m)
+
+
+def read_numbers_seat_view(m: numbers_pb2.NumbersSeatView) -> NumbersSeatView:
+    return NumbersSeatView(
+        cards=m.cards, plays=m.plays, rank=m.rank, bonus=m.bonus, total=m.total, team=m.team
+    )
+
+
+def fill_numbers_seat_view(m: numbers_pb2.NumbersSeatView, s: NumbersSeatView) -> None:
+    m.SetInParent()
+    m.cards = s.cards
+    m.plays = s.plays
+    m.rank = s.rank
+    m.bonus = s.bonus
+    m.total = s.total
+    m.team = s.team
+
+
+def encode_numbers_seat_view(s: NumbersSeatView) -> bytes:
+    m = numbers_pb2.NumbersSeatView()
+    fill_numbers_seat_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_seat_view(stored: bytes) -> NumbersSeatView:
+    try:
+        m = numbers_pb2.NumbersSeatView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersSeatView", str(error)) from error
+    return read_numbers_seat_view(m)
+
+
+def read_numbers_view(m: numbers_pb2.NumbersView) -> NumbersView:
+    return NumbersView(
+        phase=_NUMBERS_PHASE[m.phase],
+        deal=m.deal,
+        extra=m.extra,
+        dealer=m.dealer if m.HasField("dealer") else None,
+        turn=m.turn if m.HasField("turn") else None,
+        players=tuple(m.players),
+        seats=tuple([read_numbers_seat_view(x) for x in m.seats]),
+        ground=m.ground,
+        target=m.target if m.HasField("target") else None,
+        any_symbol=m.any_symbol,
+        any_picture=m.any_picture,
+        pile=m.pile,
+        thrown=m.thrown,
+        fault=_NUMBERS_FAULT[m.fault],
+        last_deal=read_numbers_deal_scored(m.last_deal) if m.HasField("last_deal") else None,
+    )
+
+
+def fill_numbers_view(m: numbers_pb2.NumbersView, s: NumbersView) -> None:
+    m.SetInParent()
+    m.phase = s.phase
+    m.deal = s.deal
+    m.extra = s.extra
+    if s.dealer is not None:
+        m.dealer = s.dealer
+    if s.turn is not None:
+        m.turn = s.turn
+    if s.players:
+        m.players.extend(s.players)
+    for x in s.seats:
+        fill_numbers_seat_view(m.seats.add(), x)
+    m.ground = s.ground
+    if s.target is not None:
+        m.target = s.target
+    m.any_symbol = s.any_symbol
+    m.any_picture = s.any_picture
+    m.pile = s.pile
+    m.thrown = s.thrown
+    m.fault = s.fault
+    if s.last_deal is not None:
+        fill_numbers_deal_scored(m.last_deal, s.last_deal)
+
+
+def encode_numbers_view(s: NumbersView) -> bytes:
+    m = numbers_pb2.NumbersView()
+    fill_numbers_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_view(stored: bytes) -> NumbersView:
+    try:
+        m = numbers_pb2.NumbersView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersView", str(error)) from error
+    return read_numbers_view(m)
+
+
+def read_numbers_partner_hand(m: numbers_pb2.NumbersPartnerHand) -> NumbersPartnerHand:
+    return NumbersPartnerHand(seat=m.seat, hand=m.hand)
+
+
+def fill_numbers_partner_hand(m: numbers_pb2.NumbersPartnerHand, s: NumbersPartnerHand) -> None:
+    m.SetInParent()
+    m.seat = s.seat
+    m.hand = s.hand
+
+
+def encode_numbers_partner_hand(s: NumbersPartnerHand) -> bytes:
+    m = numbers_pb2.NumbersPartnerHand()
+    fill_numbers_partner_hand(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_partner_hand(stored: bytes) -> NumbersPartnerHand:
+    try:
+        m = numbers_pb2.NumbersPartnerHand.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersPartnerHand", str(error)) from error
+    return read_numbers_partner_hand(m)
+
+
+def read_numbers_private_view(m: numbers_pb2.NumbersPrivateView) -> NumbersPrivateView:
+    return NumbersPrivateView(
+        hand=m.hand,
+        drawn=m.drawn if m.HasField("drawn") else None,
+        may_play=m.may_play,
+        may_draw=m.may_draw,
+        may_keep=m.may_keep,
+        may_again=m.may_again,
+        may_end=m.may_end,
+        may_correct=m.may_correct,
+        partners=tuple([read_numbers_partner_hand(x) for x in m.partners]),
+    )
+
+
+def fill_numbers_private_view(m: numbers_pb2.NumbersPrivateView, s: NumbersPrivateView) -> None:
+    m.SetInParent()
+    m.hand = s.hand
+    if s.drawn is not None:
+        m.drawn = s.drawn
+    m.may_play = s.may_play
+    m.may_draw = s.may_draw
+    m.may_keep = s.may_keep
+    m.may_again = s.may_again
+    m.may_end = s.may_end
+    m.may_correct = s.may_correct
+    for x in s.partners:
+        fill_numbers_partner_hand(m.partners.add(), x)
+
+
+def encode_numbers_private_view(s: NumbersPrivateView) -> bytes:
+    m = numbers_pb2.NumbersPrivateView()
+    fill_numbers_private_view(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_private_view(stored: bytes) -> NumbersPrivateView:
+    try:
+        m = numbers_pb2.NumbersPrivateView.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersPrivateView", str(error)) from error
+    return read_numbers_private_view(m)
+
+
+def read_numbers_happening(m: numbers_pb2.NumbersHappening) -> NumbersHappening:
+    return NumbersHappening(
+        kind=_NUMBERS_HAPPENING_KIND[m.kind],
+        seat=m.seat if m.HasField("seat") else None,
+        cards=m.cards,
+        operations=m.operations,
+        amount=m.amount if m.HasField("amount") else None,
+        stays=m.stays,
+        fault=_NUMBERS_FAULT[m.fault],
+        seats=tuple(m.seats),
+        points=tuple(m.points),
+    )
+
+
+def fill_numbers_happening(m: numbers_pb2.NumbersHappening, s: NumbersHappening) -> None:
+    m.SetInParent()
+    m.kind = s.kind
+    if s.seat is not None:
+        m.seat = s.seat
+    m.cards = s.cards
+    m.operations = s.operations
+    if s.amount is not None:
+        m.amount = s.amount
+    m.stays = s.stays
+    m.fault = s.fault
+    if s.seats:
+        m.seats.extend(s.seats)
+    if s.points:
+        m.points.extend(s.points)
+
+
+def encode_numbers_happening(s: NumbersHappening) -> bytes:
+    m = numbers_pb2.NumbersHappening()
+    fill_numbers_happening(m, s)
+    return m.SerializeToString(deterministic=True)
+
+
+def decode_numbers_happening(stored: bytes) -> NumbersHappening:
+    try:
+        m = numbers_pb2.NumbersHappening.FromString(stored)
+    except DecodeError as error:
+        raise Unreadable("NumbersHappening", str(error)) from error
+    return read_numbers_happening(m)
 
 
 def read_sounding_choose_initial(m: sounding_pb2.SoundingChooseInitial) -> SoundingChooseInitial:
@@ -2745,10 +3648,12 @@ def fill_match_view(m: view_pb2.MatchView, s: MatchView) -> None:
         _FILL_MATCH_VIEW_GAME_VIEW[type(s.game_view)](m, s.game_view)
 
 
-def _read_match_view_game_view(m: view_pb2.MatchView) -> SoundingView | ThousandView | None:
+def _read_match_view_game_view(m: view_pb2.MatchView) -> SoundingView | NumbersView | ThousandView | None:
     which = m.WhichOneof("game_view")
     if which == "sounding":
         return read_sounding_view(m.sounding)
+    if which == "numbers":
+        return read_numbers_view(m.numbers)
     if which == "thousand":
         return read_thousand_view(m.thousand)
     return None
@@ -2756,6 +3661,7 @@ def _read_match_view_game_view(m: view_pb2.MatchView) -> SoundingView | Thousand
 
 _FILL_MATCH_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
     SoundingView: lambda m, s: fill_sounding_view(m.sounding, s),
+    NumbersView: lambda m, s: fill_numbers_view(m.numbers, s),
     ThousandView: lambda m, s: fill_thousand_view(m.thousand, s),
 }
 
@@ -2787,10 +3693,12 @@ def fill_seat_private_view(m: view_pb2.SeatPrivateView, s: SeatPrivateView) -> N
 
 def _read_seat_private_view_game_view(
     m: view_pb2.SeatPrivateView,
-) -> SoundingPrivateView | ThousandPrivateView | None:
+) -> SoundingPrivateView | NumbersPrivateView | ThousandPrivateView | None:
     which = m.WhichOneof("game_view")
     if which == "sounding":
         return read_sounding_private_view(m.sounding)
+    if which == "numbers":
+        return read_numbers_private_view(m.numbers)
     if which == "thousand":
         return read_thousand_private_view(m.thousand)
     return None
@@ -2798,6 +3706,7 @@ def _read_seat_private_view_game_view(
 
 _FILL_SEAT_PRIVATE_VIEW_GAME_VIEW: dict[type, Callable[[Any, Any], None]] = {
     SoundingPrivateView: lambda m, s: fill_sounding_private_view(m.sounding, s),
+    NumbersPrivateView: lambda m, s: fill_numbers_private_view(m.numbers, s),
     ThousandPrivateView: lambda m, s: fill_thousand_private_view(m.thousand, s),
 }
 
@@ -4186,6 +5095,14 @@ _DECODE_COMMAND: dict[bytes, Callable[[bytes], Command]] = {
     b"\xc2\x06": decode_sounding_throw_and_flip,
     b"\xca\x06": decode_sounding_flip,
     b"\xd2\x06": decode_sounding_undo_take,
+    b"\xc2\x0c": decode_numbers_play,
+    b"\xca\x0c": decode_numbers_calculate,
+    b"\xd2\x0c": decode_numbers_joker,
+    b"\xda\x0c": decode_numbers_again,
+    b"\xe2\x0c": decode_numbers_draw,
+    b"\xea\x0c": decode_numbers_keep,
+    b"\xf2\x0c": decode_numbers_end,
+    b"\xfa\x0c": decode_numbers_give_up,
     b"\x82\x19": decode_thousand_request_redeal,
     b"\x8a\x19": decode_thousand_decline_redeal,
     b"\x92\x19": decode_thousand_bid,
@@ -4213,6 +5130,14 @@ _ENCODE_COMMAND: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     SoundingThrowAndFlip: (b"\xc2\x06", encode_sounding_throw_and_flip),
     SoundingFlip: (b"\xca\x06", encode_sounding_flip),
     SoundingUndoTake: (b"\xd2\x06", encode_sounding_undo_take),
+    NumbersPlay: (b"\xc2\x0c", encode_numbers_play),
+    NumbersCalculate: (b"\xca\x0c", encode_numbers_calculate),
+    NumbersJoker: (b"\xd2\x0c", encode_numbers_joker),
+    NumbersAgain: (b"\xda\x0c", encode_numbers_again),
+    NumbersDraw: (b"\xe2\x0c", encode_numbers_draw),
+    NumbersKeep: (b"\xea\x0c", encode_numbers_keep),
+    NumbersEnd: (b"\xf2\x0c", encode_numbers_end),
+    NumbersGiveUp: (b"\xfa\x0c", encode_numbers_give_up),
     ThousandRequestRedeal: (b"\x82\x19", encode_thousand_request_redeal),
     ThousandDeclineRedeal: (b"\x8a\x19", encode_thousand_decline_redeal),
     ThousandBid: (b"\x92\x19", encode_thousand_bid),
@@ -4241,6 +5166,14 @@ _READ_COMMAND: dict[str, Callable[[Any], Any]] = {
     "sounding_throw_and_flip": read_sounding_throw_and_flip,
     "sounding_flip": read_sounding_flip,
     "sounding_undo_take": read_sounding_undo_take,
+    "numbers_play": read_numbers_play,
+    "numbers_calculate": read_numbers_calculate,
+    "numbers_joker": read_numbers_joker,
+    "numbers_again": read_numbers_again,
+    "numbers_draw": read_numbers_draw,
+    "numbers_keep": read_numbers_keep,
+    "numbers_end": read_numbers_end,
+    "numbers_give_up": read_numbers_give_up,
     "thousand_request_redeal": read_thousand_request_redeal,
     "thousand_decline_redeal": read_thousand_decline_redeal,
     "thousand_bid": read_thousand_bid,
@@ -4269,6 +5202,14 @@ _FILL_COMMAND: dict[type, Callable[[Any, Any], None]] = {
     SoundingThrowAndFlip: lambda m, s: fill_sounding_throw_and_flip(m.sounding_throw_and_flip, s),
     SoundingFlip: lambda m, s: fill_sounding_flip(m.sounding_flip, s),
     SoundingUndoTake: lambda m, s: fill_sounding_undo_take(m.sounding_undo_take, s),
+    NumbersPlay: lambda m, s: fill_numbers_play(m.numbers_play, s),
+    NumbersCalculate: lambda m, s: fill_numbers_calculate(m.numbers_calculate, s),
+    NumbersJoker: lambda m, s: fill_numbers_joker(m.numbers_joker, s),
+    NumbersAgain: lambda m, s: fill_numbers_again(m.numbers_again, s),
+    NumbersDraw: lambda m, s: fill_numbers_draw(m.numbers_draw, s),
+    NumbersKeep: lambda m, s: fill_numbers_keep(m.numbers_keep, s),
+    NumbersEnd: lambda m, s: fill_numbers_end(m.numbers_end, s),
+    NumbersGiveUp: lambda m, s: fill_numbers_give_up(m.numbers_give_up, s),
     ThousandRequestRedeal: lambda m, s: fill_thousand_request_redeal(m.thousand_request_redeal, s),
     ThousandDeclineRedeal: lambda m, s: fill_thousand_decline_redeal(m.thousand_decline_redeal, s),
     ThousandBid: lambda m, s: fill_thousand_bid(m.thousand_bid, s),
@@ -4296,6 +5237,14 @@ COMMAND_NAMES: dict[type, str] = {
     SoundingThrowAndFlip: "sounding_throw_and_flip",
     SoundingFlip: "sounding_flip",
     SoundingUndoTake: "sounding_undo_take",
+    NumbersPlay: "numbers_play",
+    NumbersCalculate: "numbers_calculate",
+    NumbersJoker: "numbers_joker",
+    NumbersAgain: "numbers_again",
+    NumbersDraw: "numbers_draw",
+    NumbersKeep: "numbers_keep",
+    NumbersEnd: "numbers_end",
+    NumbersGiveUp: "numbers_give_up",
     ThousandRequestRedeal: "thousand_request_redeal",
     ThousandDeclineRedeal: "thousand_decline_redeal",
     ThousandBid: "thousand_bid",
@@ -4335,6 +5284,24 @@ _DECODE_EVENT: dict[bytes, Callable[[bytes], Event]] = {
     b"\x82\x07": decode_sounding_deal_scored,
     b"\x8a\x07": decode_sounding_discard_taken,
     b"\x92\x07": decode_sounding_take_undone,
+    b"\xc2\x0c": decode_numbers_dealer_drawn,
+    b"\xca\x0c": decode_numbers_dealt,
+    b"\xd2\x0c": decode_numbers_pile_shuffled,
+    b"\xda\x0c": decode_numbers_opened,
+    b"\xe2\x0c": decode_numbers_played,
+    b"\xea\x0c": decode_numbers_calculated,
+    b"\xf2\x0c": decode_numbers_joker_played,
+    b"\xfa\x0c": decode_numbers_again_played,
+    b"\x82\r": decode_numbers_drawn,
+    b"\x8a\r": decode_numbers_recycled,
+    b"\x92\r": decode_numbers_kept,
+    b"\x9a\r": decode_numbers_turn_ended,
+    b"\xa2\r": decode_numbers_faulted,
+    b"\xaa\r": decode_numbers_corrected,
+    b"\xb2\r": decode_numbers_gave_up,
+    b"\xba\r": decode_numbers_player_out,
+    b"\xc2\r": decode_numbers_stuck,
+    b"\xca\r": decode_numbers_deal_scored,
     b"\x82\x19": decode_thousand_dealer_drawn,
     b"\x8a\x19": decode_thousand_dealt,
     b"\x92\x19": decode_thousand_redeal_requested,
@@ -4379,6 +5346,24 @@ _ENCODE_EVENT: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     SoundingDealScored: (b"\x82\x07", encode_sounding_deal_scored),
     SoundingDiscardTaken: (b"\x8a\x07", encode_sounding_discard_taken),
     SoundingTakeUndone: (b"\x92\x07", encode_sounding_take_undone),
+    NumbersDealerDrawn: (b"\xc2\x0c", encode_numbers_dealer_drawn),
+    NumbersDealt: (b"\xca\x0c", encode_numbers_dealt),
+    NumbersPileShuffled: (b"\xd2\x0c", encode_numbers_pile_shuffled),
+    NumbersOpened: (b"\xda\x0c", encode_numbers_opened),
+    NumbersPlayed: (b"\xe2\x0c", encode_numbers_played),
+    NumbersCalculated: (b"\xea\x0c", encode_numbers_calculated),
+    NumbersJokerPlayed: (b"\xf2\x0c", encode_numbers_joker_played),
+    NumbersAgainPlayed: (b"\xfa\x0c", encode_numbers_again_played),
+    NumbersDrawn: (b"\x82\r", encode_numbers_drawn),
+    NumbersRecycled: (b"\x8a\r", encode_numbers_recycled),
+    NumbersKept: (b"\x92\r", encode_numbers_kept),
+    NumbersTurnEnded: (b"\x9a\r", encode_numbers_turn_ended),
+    NumbersFaulted: (b"\xa2\r", encode_numbers_faulted),
+    NumbersCorrected: (b"\xaa\r", encode_numbers_corrected),
+    NumbersGaveUp: (b"\xb2\r", encode_numbers_gave_up),
+    NumbersPlayerOut: (b"\xba\r", encode_numbers_player_out),
+    NumbersStuck: (b"\xc2\r", encode_numbers_stuck),
+    NumbersDealScored: (b"\xca\r", encode_numbers_deal_scored),
     ThousandDealerDrawn: (b"\x82\x19", encode_thousand_dealer_drawn),
     ThousandDealt: (b"\x8a\x19", encode_thousand_dealt),
     ThousandRedealRequested: (b"\x92\x19", encode_thousand_redeal_requested),
@@ -4424,6 +5409,24 @@ _READ_EVENT: dict[str, Callable[[Any], Any]] = {
     "sounding_deal_scored": read_sounding_deal_scored,
     "sounding_discard_taken": read_sounding_discard_taken,
     "sounding_take_undone": read_sounding_take_undone,
+    "numbers_dealer_drawn": read_numbers_dealer_drawn,
+    "numbers_dealt": read_numbers_dealt,
+    "numbers_pile_shuffled": read_numbers_pile_shuffled,
+    "numbers_opened": read_numbers_opened,
+    "numbers_played": read_numbers_played,
+    "numbers_calculated": read_numbers_calculated,
+    "numbers_joker_played": read_numbers_joker_played,
+    "numbers_again_played": read_numbers_again_played,
+    "numbers_drawn": read_numbers_drawn,
+    "numbers_recycled": read_numbers_recycled,
+    "numbers_kept": read_numbers_kept,
+    "numbers_turn_ended": read_numbers_turn_ended,
+    "numbers_faulted": read_numbers_faulted,
+    "numbers_corrected": read_numbers_corrected,
+    "numbers_gave_up": read_numbers_gave_up,
+    "numbers_player_out": read_numbers_player_out,
+    "numbers_stuck": read_numbers_stuck,
+    "numbers_deal_scored": read_numbers_deal_scored,
     "thousand_dealer_drawn": read_thousand_dealer_drawn,
     "thousand_dealt": read_thousand_dealt,
     "thousand_redeal_requested": read_thousand_redeal_requested,
@@ -4471,6 +5474,24 @@ _FILL_EVENT: dict[type, Callable[[Any, Any], None]] = {
     SoundingDealScored: lambda m, s: fill_sounding_deal_scored(m.sounding_deal_scored, s),
     SoundingDiscardTaken: lambda m, s: fill_sounding_discard_taken(m.sounding_discard_taken, s),
     SoundingTakeUndone: lambda m, s: fill_sounding_take_undone(m.sounding_take_undone, s),
+    NumbersDealerDrawn: lambda m, s: fill_numbers_dealer_drawn(m.numbers_dealer_drawn, s),
+    NumbersDealt: lambda m, s: fill_numbers_dealt(m.numbers_dealt, s),
+    NumbersPileShuffled: lambda m, s: fill_numbers_pile_shuffled(m.numbers_pile_shuffled, s),
+    NumbersOpened: lambda m, s: fill_numbers_opened(m.numbers_opened, s),
+    NumbersPlayed: lambda m, s: fill_numbers_played(m.numbers_played, s),
+    NumbersCalculated: lambda m, s: fill_numbers_calculated(m.numbers_calculated, s),
+    NumbersJokerPlayed: lambda m, s: fill_numbers_joker_played(m.numbers_joker_played, s),
+    NumbersAgainPlayed: lambda m, s: fill_numbers_again_played(m.numbers_again_played, s),
+    NumbersDrawn: lambda m, s: fill_numbers_drawn(m.numbers_drawn, s),
+    NumbersRecycled: lambda m, s: fill_numbers_recycled(m.numbers_recycled, s),
+    NumbersKept: lambda m, s: fill_numbers_kept(m.numbers_kept, s),
+    NumbersTurnEnded: lambda m, s: fill_numbers_turn_ended(m.numbers_turn_ended, s),
+    NumbersFaulted: lambda m, s: fill_numbers_faulted(m.numbers_faulted, s),
+    NumbersCorrected: lambda m, s: fill_numbers_corrected(m.numbers_corrected, s),
+    NumbersGaveUp: lambda m, s: fill_numbers_gave_up(m.numbers_gave_up, s),
+    NumbersPlayerOut: lambda m, s: fill_numbers_player_out(m.numbers_player_out, s),
+    NumbersStuck: lambda m, s: fill_numbers_stuck(m.numbers_stuck, s),
+    NumbersDealScored: lambda m, s: fill_numbers_deal_scored(m.numbers_deal_scored, s),
     ThousandDealerDrawn: lambda m, s: fill_thousand_dealer_drawn(m.thousand_dealer_drawn, s),
     ThousandDealt: lambda m, s: fill_thousand_dealt(m.thousand_dealt, s),
     ThousandRedealRequested: lambda m, s: fill_thousand_redeal_requested(m.thousand_redeal_requested, s),
@@ -4515,6 +5536,24 @@ EVENT_NAMES: dict[type, str] = {
     SoundingDealScored: "sounding_deal_scored",
     SoundingDiscardTaken: "sounding_discard_taken",
     SoundingTakeUndone: "sounding_take_undone",
+    NumbersDealerDrawn: "numbers_dealer_drawn",
+    NumbersDealt: "numbers_dealt",
+    NumbersPileShuffled: "numbers_pile_shuffled",
+    NumbersOpened: "numbers_opened",
+    NumbersPlayed: "numbers_played",
+    NumbersCalculated: "numbers_calculated",
+    NumbersJokerPlayed: "numbers_joker_played",
+    NumbersAgainPlayed: "numbers_again_played",
+    NumbersDrawn: "numbers_drawn",
+    NumbersRecycled: "numbers_recycled",
+    NumbersKept: "numbers_kept",
+    NumbersTurnEnded: "numbers_turn_ended",
+    NumbersFaulted: "numbers_faulted",
+    NumbersCorrected: "numbers_corrected",
+    NumbersGaveUp: "numbers_gave_up",
+    NumbersPlayerOut: "numbers_player_out",
+    NumbersStuck: "numbers_stuck",
+    NumbersDealScored: "numbers_deal_scored",
     ThousandDealerDrawn: "thousand_dealer_drawn",
     ThousandDealt: "thousand_dealt",
     ThousandRedealRequested: "thousand_redeal_requested",
@@ -4543,6 +5582,7 @@ _DECODE_HAPPENING: dict[bytes, Callable[[bytes], Happening]] = {
     b"B": decode_decision_missed,
     b"J": decode_seat_return_requested,
     b"\xa2\x06": decode_sounding_happening,
+    b"\xc2\x0c": decode_numbers_happening,
     b"\x82\x19": decode_thousand_happening,
 }
 _ENCODE_HAPPENING: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
@@ -4556,6 +5596,7 @@ _ENCODE_HAPPENING: dict[type, tuple[bytes, Callable[[Any], bytes]]] = {
     DecisionMissed: (b"B", encode_decision_missed),
     SeatReturnRequested: (b"J", encode_seat_return_requested),
     SoundingHappening: (b"\xa2\x06", encode_sounding_happening),
+    NumbersHappening: (b"\xc2\x0c", encode_numbers_happening),
     ThousandHappening: (b"\x82\x19", encode_thousand_happening),
 }
 
@@ -4570,6 +5611,7 @@ _READ_HAPPENING: dict[str, Callable[[Any], Any]] = {
     "decision_missed": read_decision_missed,
     "seat_return_requested": read_seat_return_requested,
     "sounding": read_sounding_happening,
+    "numbers": read_numbers_happening,
     "thousand": read_thousand_happening,
 }
 
@@ -4584,6 +5626,7 @@ _FILL_HAPPENING: dict[type, Callable[[Any, Any], None]] = {
     DecisionMissed: lambda m, s: fill_decision_missed(m.decision_missed, s),
     SeatReturnRequested: lambda m, s: fill_seat_return_requested(m.seat_return_requested, s),
     SoundingHappening: lambda m, s: fill_sounding_happening(m.sounding, s),
+    NumbersHappening: lambda m, s: fill_numbers_happening(m.numbers, s),
     ThousandHappening: lambda m, s: fill_thousand_happening(m.thousand, s),
 }
 HAPPENING_NAMES: dict[type, str] = {
@@ -4597,6 +5640,7 @@ HAPPENING_NAMES: dict[type, str] = {
     DecisionMissed: "decision_missed",
     SeatReturnRequested: "seat_return_requested",
     SoundingHappening: "sounding",
+    NumbersHappening: "numbers",
     ThousandHappening: "thousand",
 }
 HAPPENING_TYPES: dict[str, type] = {name: kind for kind, name in HAPPENING_NAMES.items()}
@@ -4785,6 +5829,14 @@ _SEAL_COMMAND: dict[type, Callable[[Any], bytes]] = {
     SoundingThrowAndFlip: _seal_small_command,
     SoundingFlip: _seal_small_command,
     SoundingUndoTake: _seal_small_command,
+    NumbersPlay: _seal_small_command,
+    NumbersCalculate: encode_command,
+    NumbersJoker: _seal_small_command,
+    NumbersAgain: _seal_small_command,
+    NumbersDraw: _seal_small_command,
+    NumbersKeep: _seal_small_command,
+    NumbersEnd: _seal_small_command,
+    NumbersGiveUp: _seal_small_command,
     ThousandRequestRedeal: _seal_small_command,
     ThousandDeclineRedeal: _seal_small_command,
     ThousandBid: _seal_small_command,
@@ -4834,6 +5886,24 @@ _SEAL_EVENT: dict[type, Callable[[Any], bytes]] = {
     SoundingDealScored: encode_event,
     SoundingDiscardTaken: _seal_small_event,
     SoundingTakeUndone: _seal_small_event,
+    NumbersDealerDrawn: _seal_small_event,
+    NumbersDealt: encode_event,
+    NumbersPileShuffled: encode_event,
+    NumbersOpened: encode_event,
+    NumbersPlayed: _seal_small_event,
+    NumbersCalculated: encode_event,
+    NumbersJokerPlayed: _seal_small_event,
+    NumbersAgainPlayed: _seal_small_event,
+    NumbersDrawn: encode_event,
+    NumbersRecycled: encode_event,
+    NumbersKept: _seal_small_event,
+    NumbersTurnEnded: _seal_small_event,
+    NumbersFaulted: encode_event,
+    NumbersCorrected: encode_event,
+    NumbersGaveUp: encode_event,
+    NumbersPlayerOut: _seal_small_event,
+    NumbersStuck: encode_event,
+    NumbersDealScored: encode_event,
     ThousandDealerDrawn: _seal_small_event,
     ThousandDealt: encode_event,
     ThousandRedealRequested: _seal_small_event,
