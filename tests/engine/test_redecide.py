@@ -6,14 +6,15 @@ from collections.abc import Callable
 from hashlib import sha256
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from majlis.engine.evidence import (
     verify_history,
 )
-from majlis.engine.vocabulary.entry import ActorKind, Entry
+from majlis.engine.match import SEATING
+from majlis.engine.vocabulary.entry import ActorKind, Command, Entry, Observed
 from majlis.engine.vocabulary.match import Abort, DecisionOpened, MatchEnded, MatchOpened, OpenMatch
 from majlis.engine.vocabulary.sounding import SoundingDealt, SoundingDraw
 from majlis.engine.vocabulary.wire import (
@@ -22,6 +23,7 @@ from majlis.engine.vocabulary.wire import (
 )
 from tests.support.matches import PERSON, Played
 from tests.support.records import decoded, history, rechained
+from tests.support.structs import structs
 
 
 def test_a_true_history_is_verified_and_gives_the_match() -> None:
@@ -253,3 +255,33 @@ def test_bytes_that_say_the_same_in_another_form_are_not_the_entry() -> None:
         len(stored),
         "is not written in the one form its content has",
     )
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_forger_who_may_write_anything_gets_a_fault_never_an_exception(data: st.DataObject) -> None:
+    """Any command of anybody, at any time, for any decision, put into a history with a good chain."""
+    entries = decoded()
+    index = data.draw(st.integers(0, len(entries) - 1), label="entry")
+    any_act = {
+        "command": structs(Command),
+        "actor_kind": st.sampled_from([kind for kind in ActorKind if kind]),
+        "actor_seat": st.none() | st.integers(0, 3) | st.just(2**32 - 1),
+        "decision_id": st.just(entries[index].decision_id) | st.integers(0, 40) | st.just(SEATING),
+        "observed": structs(Observed),
+    }
+    chosen = data.draw(st.sets(st.sampled_from(sorted(any_act)), min_size=1), label="changed")
+    entries[index] = replace(
+        entries[index], **{name: data.draw(any_act[name], label=name) for name in sorted(chosen)}
+    )
+    verdict = verify_history(rechained(entries))
+    assert verdict.ok == (not verdict.fault)
+    assert verdict.ok or verdict.fault_entry >= index + 1
+
+
+@pytest.mark.parametrize("at_ms", [-1, -(2**63), 2**63 - 1])
+def test_a_time_that_is_none_is_a_fault(at_ms: int) -> None:
+    entries = decoded()
+    entries[0] = replace(entries[0], observed=Observed(received_at_ms=at_ms))
+    verdict = verify_history(rechained(entries))
+    assert (verdict.fault_entry, verdict.fault) == (1, f"was received at {at_ms}, which is no time")

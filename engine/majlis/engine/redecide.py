@@ -30,6 +30,8 @@ from majlis.engine.vocabulary.wire import (
     seal_event,
 )
 
+_TIMES: Final = 1 << 53
+"""Unix times in ms beyond this are none: sums of them stay within 64 bits."""
 _ACTORS: Final = {int(kind): kind for kind in ActorKind if kind is not ActorKind.UNSPECIFIED}
 
 
@@ -110,6 +112,9 @@ def _act_of(frame: EntryFrame) -> Act:
         raise Fault("has no command")
     if not frame.HasField("observed"):
         raise Fault("does not say when it was received")
+    observed = read_observed(frame.observed)
+    if not 0 <= observed.received_at_ms < _TIMES:
+        raise Fault(f"was received at {observed.received_at_ms}, which is no time")
     return Act(
         actor_kind,
         frame.actor_seat if frame.HasField("actor_seat") else None,
@@ -117,7 +122,7 @@ def _act_of(frame: EntryFrame) -> Act:
         frame.command_id,
         frame.decision_id,
         open_command(frame.command),
-        read_observed(frame.observed),
+        observed,
     )
 
 

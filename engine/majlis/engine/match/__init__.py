@@ -2,7 +2,7 @@
 
 In order of reading: `state`, `evolve` (the fold), `decide` (who may do what when; `opening`, `seats`, `clock` and
 `direct` hold the commands, `flow` what follows by itself), `views`. `snapshot` makes bytes of a state, `recent`
-remembers command ids.
+remembers command ids, `folding` folds many entries at once.
 """
 
 from majlis.engine.match.clock import moves_for_silent
