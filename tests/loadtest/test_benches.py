@@ -9,6 +9,7 @@ from hdrh.histogram import HdrHistogram
 
 from majlis.engine.registry import GAMES
 from majlis.loadtest.bench_engine import engine
+from majlis.loadtest.bench_journal import journal
 from majlis.loadtest.bench_path import path
 from majlis.loadtest.measure import Latencies
 
@@ -61,3 +62,15 @@ def test_latencies_are_those_of_hdr_histogram() -> None:
         expected = theirs.get_value_at_percentile(percentile) / 1000
         assert ours.percentile_ms(percentile) == pytest.approx(expected, rel=0.001)
     assert Latencies().percentile_ms(50) is None
+
+
+def test_bench_journal_measures_every_case_and_its_reference() -> None:
+    told = journal(rate=300.0, seconds=0.4)
+    assert [(case["shards"], case["nodes"]) for case in told["cases"]] == [(8, 1), (1, 1), (64, 1), (8, 3)]
+    for case in told["cases"]:
+        assert case["entries_per_s"] > 0
+        assert case["bare_publish_per_s"] > 0
+        assert case["batch_mean"] >= 1
+        assert 0 < case["p50_ms"] <= case["p99_ms"]
+    assert told["entry_bytes"] >= 140
+    assert {key: told[key] for key in told["cases"][0]} == told["cases"][0]

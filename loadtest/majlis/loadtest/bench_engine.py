@@ -47,7 +47,7 @@ def engine(*, runs: int = 5, seconds: float = 2.0, rng_seed: int = 1) -> dict[st
 def _measured(game: Game[Any], runs: int, seconds: float, rng_seed: int) -> dict[str, Any]:
     rng = random.Random(rng_seed)
     decisions = [_decisions_per_s(game, rng, seconds) for _ in range(runs)]
-    histories = [_history(game, rng, number) for number in range(10)]
+    histories = [history(game, rng, number) for number in range(10)]
     folds = [_fold_entries_per_s(histories, seconds / 2) for _ in range(runs)]
     states = [step.state for history in histories for step in history if step.state.started]
     views = [_view_us(rng.sample(states, min(len(states), 500)), seconds / 4) for _ in range(runs)]
@@ -132,7 +132,7 @@ class _Clock(Struct):
         return Observed(received_at_ms=self.now_ms)
 
 
-def _history(game: Game[Any], rng: random.Random, number: int) -> list[Step]:
+def history(game: Game[Any], rng: random.Random, number: int) -> list[Step]:
     """One match between persons, from its opening to its end."""
     seats, _ = _seats(game)
     clock = _Clock()

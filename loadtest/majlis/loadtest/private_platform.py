@@ -58,7 +58,7 @@ async def private_platform(shards: int = 8, instances: int = 1) -> AsyncIterator
             broker, url = await _start_broker(folder, stack)
             ports = free_ports(2 * instances)
             tables = [
-                await _start(
+                await start(
                     f"table-{number}",
                     [sys.executable, "-m", "majlis.table"],
                     folder,
@@ -95,7 +95,7 @@ async def _start_broker(
         passwords=passwords,
     )
     command: list[str | Path] = [embedded.binary(), "-c", embedded.ONE_NODE]
-    process = await _start("broker", command, folder, environment, stack)
+    process = await start("broker", command, folder, environment, stack)
     async with asyncio.timeout(READY_S):
         while not await embedded.healthy(monitor_port):
             _check(process, "broker", folder)
@@ -118,7 +118,7 @@ def _table_environment(
     }
 
 
-async def _start(
+async def start(
     name: str,
     command: Sequence[str | Path],
     folder: Path,
