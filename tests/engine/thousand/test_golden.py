@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -71,7 +71,7 @@ def history(events: list[Event]) -> list[Happening]:
     return [GAME.happening(event, SPECTATOR) for event in events]
 
 
-MATCHES = {
+MATCHES: dict[str, tuple[Walk, Callable[[Walk], Iterator[Move]]]] = {
     "short_game": (Walk(Options(target=500), 3), by_computers),
     "every_other_value": (Walk(EVERY_OTHER_VALUE, 20), moves),
     "new_deal": (Walk(Options(), 341), partial(moves, limit=10)),
