@@ -105,8 +105,7 @@ class Checkpoints:
         self._own_from = self._open = max(counting) + 1
         self._dirty = dict.fromkeys(counting, _NOTHING_UNSAVED)
         saved: dict[str, Saved] = {}
-        # Where a match stands in two buckets, the later owner's is the newer.
-        for number, bucket in sorted(counting.items(), key=lambda item: item[1].epoch):
+        for number, bucket in counting.items():
             for match in bucket.matches:
                 saved[match.match_id] = match
                 self._bucket_of[match.match_id] = number
