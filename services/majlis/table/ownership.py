@@ -25,7 +25,16 @@ from nats.js.kv import KeyValue
 from majlis.chassis import metrics
 from majlis.chassis.clock import Clock
 from majlis.chassis.journal.batches import JournalGap
-from majlis.chassis.journal.lease import RENEW_EVERY_S, Claim, Owner, Taken, claim, read_owner, seize
+from majlis.chassis.journal.lease import (
+    RENEW_EVERY_S,
+    RETRY_EVERY_S,
+    Claim,
+    Owner,
+    Taken,
+    claim,
+    read_owner,
+    seize,
+)
 from majlis.chassis.journal.recovery import ClockSkew, SchemaTooOld, open_shard
 from majlis.chassis.journal.shard import Fenced
 from majlis.chassis.journal.store import Store
@@ -168,7 +177,7 @@ class ShardKeeper:
     async def _claim(self) -> Claim | None:
         found = await read_owner(self._bucket, self.key)
         me, address = self._presence.instance, self._presence.address
-        if found is None or found[0].released:
+        if found is None or found[0].released or found[0].instance == me:
             return await claim(self._bucket, self.key, me, address, self._clock)
         if await self._presence.is_gone(found[0]):
             log.info("shard seized", event_type="shard_seized", shard=self.name, gone=found[0].instance)
@@ -191,6 +200,9 @@ class ShardKeeper:
             await held.release(self._clock)
             await self._clock.sleep(CLAIM_PAUSE_S)
             return
+        except BaseException:
+            renewing.cancel()
+            raise
         metrics.TABLE_RECOVERY.observe(time.perf_counter() - began)
         shard_host.own(shard)
         log.info(
@@ -240,11 +252,14 @@ class ShardKeeper:
 
     async def _renew(self, held: Claim) -> None:
         """Ends when the claim is somebody else's."""
+        pause_s = RENEW_EVERY_S
         while True:
-            await self._clock.sleep(RENEW_EVERY_S)
+            await self._clock.sleep(pause_s)
             try:
                 await held.renew(self._clock)
+                pause_s = RENEW_EVERY_S
             except Taken:
                 return
             except _BROKER_ERRORS as error:
                 log.info("lease not renewed", event_type="lease_retry", shard=self.name, why=repr(error))
+                pause_s = RETRY_EVERY_S

@@ -6,6 +6,9 @@ renewed for 15 s; a claim whose owner is known to be gone may be replaced at onc
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
 from typing import Final
 
 import msgspec
@@ -18,6 +21,9 @@ from nats.js.kv import KeyValue
 from majlis.chassis.clock import Clock
 
 RENEW_EVERY_S: Final = 4.0
+RETRY_EVERY_S: Final = 1.0
+"""After a renewal that was not answered: a broker election leaves time for a few of them only."""
+_ANSWER_S: Final = 2.0
 
 log = structlog.get_logger(__name__)
 
@@ -68,19 +74,20 @@ class Claim:
             )
         )
         try:
-            self._revision = await self._bucket.update(self.key, value, last=self._revision)
-        except KeyWrongLastSequenceError:
+            self._revision = await _update(self._bucket, self.key, value, self._revision)
+        except Taken:
             # An earlier renewal whose answer was lost looks the same: the value tells.
             found = await read_owner(self._bucket, self.key)
             if found is None or (found[0].instance, found[0].epoch) != (self._owner.instance, self.epoch):
-                raise Taken(self.key) from None
+                raise
             self._revision = await _update(self._bucket, self.key, value, found[1])
 
 
 async def read_owner(bucket: KeyValue, key: str) -> tuple[Owner, int] | None:
     """Who holds the key, with the revision that says so; None where nobody does. Raises `nats.errors.Error`."""
     try:
-        entry = await bucket.get(key)
+        async with _in_time():
+            entry = await bucket.get(key)
     except KeyNotFoundError:
         return None
     if entry.value is None or entry.revision is None:
@@ -119,6 +126,16 @@ async def _take(
 
 async def _update(bucket: KeyValue, key: str, value: bytes, last: int) -> int:
     try:
-        return await bucket.update(key, value, last=last)
+        async with _in_time():
+            return await bucket.update(key, value, last=last)
     except KeyWrongLastSequenceError as error:
         raise Taken(key) from error
+
+
+@contextlib.asynccontextmanager
+async def _in_time() -> AsyncGenerator[None, None]:
+    try:
+        async with asyncio.timeout(_ANSWER_S):
+            yield
+    except TimeoutError as error:
+        raise nats.errors.TimeoutError from error
