@@ -14,19 +14,21 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from majlis.chassis.clock import Clock
 from majlis.chassis.sql import insert_new, reading, writing
-from majlis.engine import options, registry
+from majlis.engine import registry
 from majlis.engine.decider import Rejected
-from majlis.engine.ids import match_id
+from majlis.engine.ids import match_id, shard_of
 from majlis.engine.vocabulary.match import ComputerLevel, Controller, OpenMatch, SeatSetup
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.engine.vocabulary.wire import decode_open_match, encode_open_match
 
 from .instances import PASSING, TableInstances
+from .paper import SEATS_MAX, try_opening
 from .schema import ENDED, FULL, OPENED, WAITING, seats, tables
 
 log = structlog.get_logger(__name__)
 
 OPEN_PATIENCE_S: Final = 3.0
+REQUEST_ID_MAX: Final = 64
 _FREE: Final = ""
 
 
@@ -47,19 +49,6 @@ class OpenTable(Struct, frozen=True):
     seats: int
 
 
-def check_game(setup: OpenMatch) -> None:
-    """Raises Rejected where the game cannot be played so."""
-    game = registry.game(setup.game)
-    version = setup.rules_version or max(game.rules_versions)
-    if version not in game.rules_versions:
-        raise Rejected(
-            RejectionCode.UNKNOWN_RULES_VERSION,
-            f"{setup.game} has no rules version {version}",
-            f"choose one of {', '.join(map(str, sorted(game.rules_versions)))}, or 0 for the newest",
-        )
-    game.check_setup(len(setup.seats), options.complete(game.rules_versions[version], setup.options))
-
-
 class CasualTables:
     """Keeps tables until they are matches. A table whose opening was cut short is opened by `run`."""
 
@@ -74,7 +63,13 @@ class CasualTables:
 
         `setup`: persons' seats without players come first, then the computers'.
         """
-        check_game(setup)
+        if len(request_id) > REQUEST_ID_MAX:
+            raise Rejected(
+                RejectionCode.MALFORMED,
+                f"a request id of {len(request_id)} characters",
+                f"give at most {REQUEST_ID_MAX}",
+            )
+        try_opening(setup)
         made = match_id(self._shards, "table", player_id, request_id or secrets.token_hex(16))
         free = [n for n, seat in enumerate(setup.seats) if seat.controller is Controller.PERSON]
         row = {
@@ -103,6 +98,7 @@ class CasualTables:
 
     async def join(self, player_id: str, wanted: str) -> Place:
         """Takes a free seat, or gives the one the player has. Raises Rejected."""
+        shard_of(wanted)
         async with writing(self._engine) as connection:
             # Who joins at the same time waits here, and then sees the seat taken.
             table = select(tables.c.match_id).where(tables.c.match_id == wanted)
@@ -124,14 +120,16 @@ class CasualTables:
         return Place(wanted, free)
 
     async def seat_of(self, wanted: str, player_id: str) -> int | None:
-        """The player's seat at a casual table."""
+        """The player's seat at a casual table. Raises Rejected(UNKNOWN_MATCH) where that is no match id."""
+        shard_of(wanted)
         async with reading(self._engine) as connection:
             return await self._seat_of(connection, wanted, player_id)
 
     async def waiting(self, game: str, limit: int) -> list[OpenTable]:
-        """Tables with free seats, newest first."""
+        """Tables with free seats, newest first. Raises Rejected(UNKNOWN_GAME)."""
         query = select(tables).where(tables.c.state == WAITING)
         if game:
+            registry.game(game)
             query = query.where(tables.c.game == game)
         async with reading(self._engine) as connection:
             rows = (
@@ -228,11 +226,11 @@ def casual_setup(
     **rest: Any,
 ) -> OpenMatch:
     """The setup of a casual table: persons first, then computers. Raises Rejected(BAD_SEATS)."""
-    if not 0 <= computers < seats_count <= 64:
+    if not 0 <= computers < seats_count <= SEATS_MAX:
         raise Rejected(
             RejectionCode.BAD_SEATS,
             f"{computers} computers at a table of {seats_count}",
-            "leave at least one seat for yourself",
+            f"leave at least one seat for yourself, and have at most {SEATS_MAX}",
         )
     persons = [SeatSetup(controller=Controller.PERSON, level=level)] * (seats_count - computers)
     filled = [SeatSetup(controller=Controller.COMPUTER, level=level)] * computers

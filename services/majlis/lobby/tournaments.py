@@ -9,12 +9,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from majlis.engine import match, options, registry
+from majlis.engine import options, registry
 from majlis.engine.decider import Rejected
 from majlis.engine.shuffle import SEED_BYTES
-from majlis.engine.tournament import POD_SIZES, TournamentState
+from majlis.engine.tournament import TournamentState
 from majlis.engine.unreadable import Unreadable
-from majlis.engine.vocabulary.entry import ActorKind, Observed
 from majlis.engine.vocabulary.match import ComputerLevel, Controller, OpenMatch, SeatSetup
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.engine.vocabulary.tournament import Entrant, TournamentSetup
@@ -22,6 +21,7 @@ from majlis.engine.vocabulary.wire import fill_tournament_setup, read_tournament
 from majlis.v1 import lobby_pb2, tournament_pb2
 
 from .names import clean_name
+from .paper import SEATS_MAX, too_many_seats, try_opening
 
 ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 REGISTER_AT_ONCE: Final = 2000
@@ -45,29 +45,24 @@ def read_setup(message: tournament_pb2.TournamentSetup) -> TournamentSetup:
         # The seed decides pairings and lots: nobody but the platform may know it beforehand.
         rng_seed=secrets.token_bytes(SEED_BYTES),
     )
-    _try_match(setup)
+    try_opening(_full_pod(setup))
     chosen = options.complete(game.rules_versions[version], setup.options)
     return replace(setup, min_pod_size=_smallest_pod(setup, chosen))
 
 
-def _try_match(setup: TournamentSetup) -> None:
-    """Opens a match of a full pod on paper. Raises Rejected: what no table would open is refused now, not in round 1."""
-    if setup.pod_size > POD_SIZES.stop:
-        raise Rejected(
-            RejectionCode.BAD_SEATS, f"pods of {setup.pod_size}", f"give at most {POD_SIZES.stop - 1}"
-        )
+def _full_pod(setup: TournamentSetup) -> OpenMatch:
+    """The match of a pod of computers."""
+    if setup.pod_size > SEATS_MAX:
+        raise too_many_seats(setup.pod_size)
     seat = SeatSetup(controller=Controller.COMPUTER, level=ComputerLevel.CLUB)
-    opening = OpenMatch(
+    return OpenMatch(
         game=setup.game,
         rules_version=setup.rules_version,
         options=setup.options,
         seats=(seat,) * setup.pod_size,
-        server_seed=bytes(SEED_BYTES),
         seating_timeout_ms=setup.seating_timeout_ms,
         thinking_percent=setup.thinking_percent,
     )
-    act = match.Act(ActorKind.LOBBY, None, "lobby", "try", 0, opening, Observed())
-    match.decide(None, act, "0-paper")
 
 
 def same_setup(existing: TournamentSetup, asked: TournamentSetup) -> bool:

@@ -50,6 +50,9 @@ REASONED: Final = (AdjudicatePod, ForfeitEntrant, PauseTournament, AbortTourname
 """What a director may do only with a reason."""
 
 
+REASON_MAX: Final = 500
+
+
 def decide(state: TournamentState | None, act: Act, tournament_id: str) -> list[TournamentEvent]:
     """The events of one command, at least one. Raises Rejected."""
     command = act.command
@@ -65,6 +68,8 @@ def decide(state: TournamentState | None, act: Act, tournament_id: str) -> list[
         raise Rejected(
             Code.REASON_REQUIRED, "a director's intervention needs a reason", "Say why in `reason`."
         )
+    if len(getattr(command, "reason", "")) > REASON_MAX:
+        raise Rejected(Code.TOO_LARGE, "the reason is too long", f"Say it in {REASON_MAX} characters.")
     decision = _DECISIONS.get(type(command))
     if decision is None:
         raise Rejected(
