@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import grpc.aio
-import nats
 
+from majlis.chassis import broker
 from majlis.chassis.broker import JOURNAL, RESULTS
 from majlis.chassis.feed import open_feed
-from majlis.chassis.settings import load
 from majlis.engine.ratings import fold
 from majlis.engine.redecide import verify_history
 from majlis.engine.vocabulary.result import Result
@@ -64,8 +63,7 @@ def kill_each_in_turn(cli: Cli, tournament: str) -> list[str]:
 
 async def stored(cli: Cli, stream: str) -> list[bytes]:
     """Everything a stream of the log holds."""
-    settings = load({}, cli.environment)
-    client = await nats.connect(settings.broker.urls)
+    client = await broker.connect(cli.broker_urls("archive"), "archive-test")
     try:
         last = (await client.jetstream().stream_info(stream)).state.last_seq
         feed = await open_feed(client, stream, 0, "survival")

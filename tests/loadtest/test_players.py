@@ -44,7 +44,7 @@ async def crowd(platform: PrivatePlatform, *, tables: int, rate: float | None = 
 async def log(platform: PrivatePlatform) -> list[Entry]:
     """Every entry of every match, as the broker holds it."""
     store = NatsStore(
-        broker.JOURNAL, lambda: broker.connect([platform.broker_url], "reader", reconnect=False)
+        broker.JOURNAL, lambda: broker.connect([platform.broker_url], "table-reader", reconnect=False)
     )
     entries = []
     try:

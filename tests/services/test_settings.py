@@ -10,6 +10,7 @@ from majlis.chassis.settings import (
     BadSettings,
     Settings,
     as_environment,
+    as_user,
     described,
     explain,
     explain_load,
@@ -106,10 +107,30 @@ def test_the_embedded_brokers_password_is_found_where_up_wrote_it(tmp_path: Path
     settings, sources = explain_load({"data_dir": str(tmp_path), "broker.port": "8000"}, {})
     assert settings.broker.urls == ["nats://operator:secret@127.0.0.1:8000"]
     assert settings.broker.embedded
-    assert sources["broker.urls"] == f"file {path}"
+    assert sources["broker.urls"] == f"default, password: {path}"
     elsewhere = load({"data_dir": str(tmp_path), "broker.urls": "nats://a:1"}, {})
-    assert elsewhere.broker.urls == ["nats://a:1"]
+    assert elsewhere.broker.urls == ["nats://operator:secret@a:1"]
+    assert not elsewhere.broker.embedded
     assert not load({"data_dir": str(tmp_path), "broker.embedded": "false"}, {}).broker.embedded
+
+
+def test_each_service_gets_its_own_password_and_never_the_operators(tmp_path: Path) -> None:
+    for user in ("operator", "table"):
+        path = password_file(tmp_path / "keys", user)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{user}-secret")
+    for urls in ({}, {"broker.urls": "nats://a:1"}):
+        settings = load({"data_dir": str(tmp_path), **urls}, {})
+        assert settings.broker.urls[0].startswith("nats://operator:operator-secret@")
+        assert as_user(settings, "table").broker.urls[0].startswith("nats://table:table-secret@")
+        assert as_user(settings, "rating").broker.urls[0] in {"nats://a:1", "nats://127.0.0.1:7460"}
+        again = load({}, as_environment(as_user(settings, "table")), user="table")
+        assert again.broker.urls == as_user(settings, "table").broker.urls
+    assert load({"data_dir": str(tmp_path)}, {}, user="table").broker.urls == [
+        "nats://table:table-secret@127.0.0.1:7460"
+    ]
+    given = load({"data_dir": str(tmp_path), "broker.urls": "nats://me:mine@a:1"}, {})
+    assert as_user(given, "table").broker.urls == ["nats://me:mine@a:1"]
 
 
 def test_another_process_gets_the_same_settings_through_its_environment() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from majlis.chassis.settings import as_user, load
 from majlis.cli.__main__ import main
 from tests.support.ports import free_ports
 
@@ -92,6 +93,10 @@ class Cli:
 
     def command(self, *arguments: str | Path) -> list[str]:
         return [sys.executable, "-m", "majlis.cli", *map(str, arguments)]
+
+    def broker_urls(self, user: str) -> list[str]:
+        """The broker's address for one of its users: `archive` may read the log of matches."""
+        return as_user(load({}, self.environment), user).broker.urls
 
     def running(self) -> dict[str, Any]:
         """What the supervisor wrote down: processes, addresses."""

@@ -39,9 +39,9 @@ _LOGS: Final = {
 
 
 async def connect(urls: Sequence[str], name: str, *, reconnect: bool = True) -> Client:
-    """A connection named for the broker's monitoring, with an inbox prefix of its own.
+    """A connection named for the broker's monitoring, with an inbox of its own below its user's.
 
-    `reconnect=False` is for the journal, whose buffered appends must never be flushed late.
+    `name`: the broker's user, then whatever tells its connections apart (`table-0-journal`). `reconnect=False` is for the journal, whose buffered appends must never be flushed late.
     """
 
     async def on_error(error: Exception) -> None:
@@ -57,7 +57,7 @@ async def connect(urls: Sequence[str], name: str, *, reconnect: bool = True) -> 
         connect_timeout=2,
         ping_interval=10,
         max_outstanding_pings=2,
-        inbox_prefix=f"_INBOX_{''.join(c if c.isalnum() else '_' for c in name)}",
+        inbox_prefix=f"_INBOX.{'.'.join(name.split('-', 1))}",
         error_cb=on_error,
     )
 

@@ -230,7 +230,7 @@ def run(main: Callable[[Settings], Awaitable[None]], service: str) -> NoReturn:
     """
     telemetry.configure_logging(service)
     try:
-        settings = load(parse_flags(sys.argv[1:]))
+        settings = load(parse_flags(sys.argv[1:]), user=service)
         telemetry.configure_logging(service, settings.log_level)
         uvloop.run(_main(main, settings))
     except BadSettings as error:

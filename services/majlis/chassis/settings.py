@@ -18,7 +18,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import EnvSettingsSource
 
-from majlis.chassis.settings_model import EMBEDDED_PORT, PREFIX, SERVICES, BadSettings, Settings
+from majlis.chassis.settings_model import PREFIX, SERVICES, BadSettings, Settings
 
 __all__ = [
     "PREFIX",
@@ -26,6 +26,7 @@ __all__ = [
     "BadSettings",
     "Settings",
     "as_environment",
+    "as_user",
     "broker_url",
     "described",
     "explain",
@@ -37,18 +38,22 @@ __all__ = [
 ]
 
 FILE_NAME: Final = "majlis.toml"
+OPERATOR: Final = "operator"
+"""The broker's user of the command line."""
 
 
-def load(overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+def load(
+    overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None, user: str = OPERATOR
+) -> Settings:
     """The settings of this process; `overrides` are flags by dotted name (`{"broker.port": 7460}`).
 
-    Raises BadSettings.
+    `user`: as whom it connects to the broker, where `<data>/keys/broker` has a password for it. Raises BadSettings.
     """
-    return explain_load(overrides, environ)[0]
+    return explain_load(overrides, environ, user)[0]
 
 
 def explain_load(
-    overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+    overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None, user: str = OPERATOR
 ) -> tuple[Settings, dict[str, str]]:
     """The settings, and for each dotted name that was set the source it was taken from."""
     environ = os.environ if environ is None else environ
@@ -63,39 +68,43 @@ def explain_load(
     for source, values in layers.items():
         merged |= values
         sources |= dict.fromkeys(values, source)
-    _add_embedded_broker(Path(data_dir), merged, sources)
     try:
-        return Settings(**_nest(merged)), sources
+        settings = Settings(**_nest(merged))
     except (ValidationError, ValueError) as error:
         raise BadSettings("\n".join(_faults(error, sources))) from None
-
-
-def _add_embedded_broker(data_dir: Path, merged: dict[str, Any], sources: dict[str, str]) -> None:
-    """The operator's address of the embedded server, whose password `majlis up` has written down."""
-    path = password_file(data_dir / "keys", "operator")
-    if "broker.urls" in merged or str(merged.get("broker.embedded", True)).lower() in {
-        "false",
-        "0",
-        "no",
-        "off",
-    }:
-        return
-    try:
-        password = path.read_text(encoding="ascii").strip()
-    except OSError:
-        return
-    merged["broker.urls"] = [broker_url("operator", password, merged.get("broker.port", EMBEDDED_PORT))]
-    merged.setdefault("broker.embedded", True)
-    sources["broker.urls"] = f"file {path}"
+    if (known := as_user(settings, user)) != settings:
+        sources["broker.urls"] = (
+            f"{sources.get('broker.urls', 'default')}, password: {password_file(settings.keys_dir, user)}"
+        )
+    return known, sources
 
 
 def password_file(keys_dir: Path, user: str) -> Path:
-    """Where the password of a user of the embedded broker stands."""
+    """Where the password of a user of the broker stands."""
     return keys_dir / "broker" / user
 
 
 def broker_url(user: str, password: str, port: int | str) -> str:
+    """The address of the embedded broker for a user."""
     return f"nats://{user}:{password}@127.0.0.1:{port}"
+
+
+def as_user(settings: Settings, user: str) -> Settings:
+    """The same settings for another user of the broker: with that user's password instead of the operator's, where
+    `<data>/keys/broker` has one. Addresses that were given with a user keep it."""
+    urls = settings.broker.urls
+    if known := _password(settings.keys_dir, OPERATOR):
+        urls = [url.replace(f"://{OPERATOR}:{known}@", "://") for url in urls]
+    if password := _password(settings.keys_dir, user):
+        urls = [url if "@" in url else url.replace("://", f"://{user}:{password}@", 1) for url in urls]
+    return settings.model_copy(update={"broker": settings.broker.model_copy(update={"urls": urls})})
+
+
+def _password(keys_dir: Path, user: str) -> str:
+    try:
+        return password_file(keys_dir, user).read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def explain(overrides: Mapping[str, Any] | None = None) -> list[tuple[str, str, str, str]]:

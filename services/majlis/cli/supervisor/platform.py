@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 import time
@@ -16,7 +15,7 @@ import grpc.aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from majlis.chassis import broker, embedded
-from majlis.chassis.settings import Settings, as_environment, broker_url
+from majlis.chassis.settings import Settings, as_environment, as_user
 from majlis.chassis.tokens import make_keys
 from majlis.cli.exits import no
 from majlis.cli.supervisor import datadir, ports
@@ -107,15 +106,14 @@ class Platform:
 
     async def _start(self) -> None:
         settings = self.settings
-        passwords: dict[str, str] = {}
         if settings.broker.embedded:
             passwords = embedded.make_passwords(settings.keys_dir)
             self._broker = Child(self._broker_plan(passwords), self._heard)
             await self._broker.start()
-        await self._make_streams(passwords)
+        await self._make_streams()
         for service in settings.services:
             for number in range(ports.instances(settings, service)):
-                self._services.append(Child(self._service_plan(service, number, passwords), self._heard))
+                self._services.append(Child(self._service_plan(service, number), self._heard))
         starts = [asyncio.create_task(child.start()) for child in self._services]
         try:
             await asyncio.gather(*starts)
@@ -124,14 +122,10 @@ class Platform:
                 start.cancel()
             await asyncio.gather(*starts, return_exceptions=True)
 
-    async def _make_streams(self, passwords: dict[str, str]) -> None:
+    async def _make_streams(self) -> None:
         """Before any service starts, so that none waits for another to make them."""
-        broker_settings = self.settings.broker
-        urls = (
-            [broker_url("operator", passwords["operator"], broker_settings.port)]
-            if passwords
-            else broker_settings.urls
-        )
+        broker_settings = as_user(self.settings, "operator").broker
+        urls = broker_settings.urls
         try:
             client = await asyncio.wait_for(broker.connect(urls, "operator-up", reconnect=False), 10)
         except Exception as error:
@@ -164,13 +158,10 @@ class Platform:
             stop_s=STOP_BROKER_S,
         )
 
-    def _service_plan(self, service: str, number: int, passwords: dict[str, str]) -> Plan:
+    def _service_plan(self, service: str, number: int) -> Plan:
         settings = self.settings
         name = _named(settings, service, number)
-        environment = {**as_environment(settings), "MAJLIS_INSTANCE": str(number)}
-        if passwords:
-            url = broker_url(service, passwords[service], settings.broker.port)
-            environment["MAJLIS_BROKER__URLS"] = json.dumps([url])
+        environment = {**as_environment(as_user(settings, service)), "MAJLIS_INSTANCE": str(number)}
         address = f"{settings.host}:{settings.port_of(service, number)}"
         return Plan(
             name=name,
