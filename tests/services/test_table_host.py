@@ -4,39 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 
 from majlis.chassis.journal.memory_store import Fault
-from majlis.engine import match
 from majlis.engine.decider import Rejected
-from majlis.engine.vocabulary.entry import ActorKind, Batch, Entry
+from majlis.engine.vocabulary.entry import ActorKind
 from majlis.engine.vocabulary.match import Abort, Controller, CreditCause, Pause, TakeSeat
-from majlis.engine.vocabulary.match import ClockCredited as ClockCreditedEvent
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.engine.vocabulary.sounding import SoundingDraw, SoundingFlip
-from majlis.engine.vocabulary.wire import decode_batch, decode_entry
 from majlis.table import shard_host as shard_host_module
-from majlis.table.live import Answer
-from tests.support.table import MATCH, Rig, rig
-
-
-def stored_entries(of: Rig, match_id: str = MATCH) -> list[Entry]:
-    """The match as the log has it."""
-    batches: list[Batch] = [decode_batch(message.data) for _, message in of.store.messages]
-    entries = [decode_entry(entry) for batch in batches for entry in batch.entries]
-    return [entry for entry in entries if entry.match_id == match_id]
-
-
-async def eventually(holds: Callable[[], Any], within_s: float = 5.0) -> None:
-    for _ in range(int(within_s / 0.01)):
-        if holds():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not come to hold")
+from majlis.table.answers import Answer
+from tests.support.table import MATCH, eventually, rig, stored_entries
 
 
 class Seen:
@@ -154,77 +135,6 @@ async def test_a_fenced_owner_tells_its_waiters_and_watchers_that_the_match_has_
         # The same command id at the new owner: accepted there, once.
         await following.host.ask(MATCH, following.act(TakeSeat(), seat=0))
         assert sum(isinstance(entry.command, TakeSeat) for entry in stored_entries(table)) == 1
-        await following.stop()
-
-
-@pytest.mark.parametrize("saved_after", [0, 5, 40])
-async def test_the_next_owner_has_the_same_position(saved_after: int) -> None:
-    rng = random.Random(saved_after)
-    async with rig() as table:
-        await table.open(persons=4)
-        await table.seat_everybody()
-        await table.play(saved_after, rng)
-        if saved_after:
-            await table.shard_host.checkpoint()
-        await table.play(25, rng)
-        before = table.live.stored
-        assert before is not None
-        following = await table.take_over()
-        after = following.live.stored
-        assert after == before
-        assert match.position_hash(after) == match.position_hash(before)
-        await following.stop()
-
-
-async def test_a_checkpoint_bounds_what_is_read() -> None:
-    async with rig() as table:
-        await table.open()
-        await table.seat_everybody()
-        await table.play(30, random.Random(1))
-        await table.shard_host.checkpoint()
-        following = Rig(table.store, table.checkpoints, 2, table.clock)
-        scan_from = await following.shard_host.begin()
-        assert scan_from == table.store.messages[-1][1].sequence
-        assert following.live.cold is not None
-        assert following.live.decided is None
-
-
-async def test_a_state_of_another_schema_is_folded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with rig() as table:
-        await table.open()
-        await table.seat_everybody()
-        await table.play(12, random.Random(2))
-        await table.shard_host.checkpoint()
-        before = table.live.stored
-        now = match.snapshot.schema("sounding")
-        monkeypatch.setattr(match.snapshot, "schema", lambda game: now + 1)
-        following = await table.take_over()
-        assert following.live.stored == before
-        await following.stop()
-
-
-async def test_what_the_platform_lost_is_credited_before_anything_else() -> None:
-    async with rig() as table:
-        await table.open(turn_ms="300000", initial_flips_ms="300000")
-        await table.seat_everybody()
-        await table.stop()
-        await asyncio.sleep(0.3)
-        following = await table.take_over()
-        promised = following.live.stored
-        assert promised is not None
-        decision = match.open_decision(promised)
-        assert decision is not None
-        assert following.live.credits[0].cause is CreditCause.TAKEOVER
-        await following.host.ask(MATCH, following.random_act(random.Random(3)))
-        credit, move = stored_entries(following)[-2:]
-        (event,) = credit.events
-        assert isinstance(event, ClockCreditedEvent)
-        assert event.to_ms - event.from_ms >= 300
-        assert move.actor_kind is ActorKind.SEAT
-        state = following.live.stored
-        assert state is not None
-        assert state.decision is not None
-        assert state.decision.due_ms == decision.due_ms + (event.to_ms - event.from_ms)
         await following.stop()
 
 

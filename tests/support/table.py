@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from msgspec import Struct
@@ -15,10 +15,12 @@ from majlis.chassis.journal.memory_store import MemoryStore
 from majlis.chassis.journal.recovery import open_shard
 from majlis.engine import match
 from majlis.engine.match import Act
-from majlis.engine.vocabulary.entry import ActorKind, Command
+from majlis.engine.vocabulary.entry import ActorKind, Batch, Command, Entry
 from majlis.engine.vocabulary.match import Controller, OpenMatch, Option, SeatSetup, TakeSeat
+from majlis.engine.vocabulary.wire import decode_batch, decode_entry
+from majlis.table.answers import Answer
 from majlis.table.host import TableHost
-from majlis.table.live import Answer, LiveMatch
+from majlis.table.live import LiveMatch
 from majlis.table.shard_host import ShardHost
 
 MATCH = "0-abcdefgh"
@@ -140,3 +142,18 @@ async def rig(store: MemoryStore | None = None) -> AsyncIterator[Rig]:
         yield made
     finally:
         await made.stop()
+
+
+def stored_entries(of: Rig, match_id: str = MATCH) -> list[Entry]:
+    """The match as the log has it."""
+    batches: list[Batch] = [decode_batch(message.data) for _, message in of.store.messages]
+    entries = [decode_entry(entry) for batch in batches for entry in batch.entries]
+    return [entry for entry in entries if entry.match_id == match_id]
+
+
+async def eventually(holds: Callable[[], Any], within_s: float = 5.0) -> None:
+    for _ in range(int(within_s / 0.01)):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come to hold")

@@ -84,9 +84,6 @@ PROJECTION_GAPS = _counter(
     "projection_gap_total", "Gaps met in a projection's stream: it has stopped.", "projection"
 )
 RESULTS_SKIPPED = _counter("results_skipped_total", "Messages among the results that are no result of a match.")
-TOURNAMENT_ROUND_OVERDUE = _gauge(
-    "tournament_round_overdue_seconds", "How long the oldest open round is past its expected end.", "game"
-)
 
 # --- computers -------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,8 @@ from majlis.engine.decider import Rejected
 from majlis.v1 import table_pb2
 
 from . import views
-from .live import Answer, LiveMatch
+from .answers import Answer
+from .live import LiveMatch
 
 FRAME_BYTES: Final = 60 * 1024
 """A frame stays below gRPC's limit of 64 KiB; what does not fit goes into the next one."""

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
+import msgspec
 import structlog
 from msgspec import Struct
 
@@ -25,9 +26,10 @@ from majlis.engine.vocabulary.match import Controller, DecisionMissed, SeatTaken
 from majlis.engine.vocabulary.rejection import RejectionCode
 
 from . import views
+from .answers import Answer, Reply, moved
 from .deadlines import RETRY_MS, Deadlines
-from .live import Answer, LiveMatch, Reply
-from .shard_host import ShardHost, Stored, moved
+from .live import LiveMatch
+from .shard_host import ShardHost, Stored
 
 log = structlog.get_logger(__name__)
 
@@ -76,7 +78,10 @@ class TableHost:
                 await asyncio.sleep(0)
             if self.shards.get(host.name) is not host:
                 return
-            live.wake()
+            try:
+                live.wake()
+            except msgspec.DecodeError:
+                await host.refold(live)
             self._follow_up(live)
 
     def drop(self, host: ShardHost) -> None:
@@ -213,7 +218,7 @@ class TableHost:
         state = live.decided
         if host is None or state is None or host.matches.get(live.id) is not live:
             return
-        decision, due = match.open_decision(state), views.due_ms(state, live.credits)
+        decision, due = match.open_decision(state), views.due_ms(state, live.owed)
         if decision is None or not due:
             return
         now = self._clock.now_ms()

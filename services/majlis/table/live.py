@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +10,7 @@ from msgspec import Struct
 
 from majlis.chassis.journal.checkpoints import Saved
 from majlis.engine import match
-from majlis.engine.decider import SPECTATOR, Rejected
+from majlis.engine.decider import SPECTATOR
 from majlis.engine.history import Step, fold
 from majlis.engine.match import MatchState, snapshot
 from majlis.engine.vocabulary.match import CreditCause
@@ -51,7 +50,7 @@ class LiveMatch:
     """
 
     __slots__ = (
-        "alarm_ms", "asked", "cold", "credits", "deal", "decided", "first_sequence", "history", "id", "number",
+        "alarm_ms", "asked", "cold", "crediting", "credits", "deal", "decided", "first_sequence", "history", "id", "number",
         "published", "stored", "tail", "watchers",
     )  # fmt: skip
 
@@ -62,6 +61,8 @@ class LiveMatch:
         self.stored: MatchState | None = None
         self.number = 0
         self.credits: tuple[Credit, ...] = ()
+        """Not stored yet; the first `crediting` of them are on their way to the log."""
+        self.crediting = 0
         self.published = False
         self.watchers: list[Watcher] = []
         self.history: list[bytes] = []
@@ -74,6 +75,11 @@ class LiveMatch:
         self.cold: Cold | None = None
         self.tail: list[bytes] = []
 
+    @property
+    def owed(self) -> tuple[Credit, ...]:
+        """The credits that the next entry has to be preceded by."""
+        return self.credits[self.crediting :]
+
     def chill(self, saved: Saved) -> None:
         """Takes what a checkpoint holds, undecoded."""
         self.cold = msgspec.msgpack.decode(saved.state, type=Cold)
@@ -82,7 +88,7 @@ class LiveMatch:
         self.published = self.cold.published
 
     def wake(self) -> MatchState:
-        """The decided state, folded now if it has not been touched since the take-over."""
+        """The decided state, folded now if it has not been touched since the take-over. Raises DecodeError."""
         if self.decided is None:
             state = snapshot.load(self.cold.state) if self.cold is not None else None
             self.decided = self.stored = fold(self.tail, state)
@@ -112,14 +118,3 @@ class LiveMatch:
             self.history.clear()
         self.history.extend(told[: HISTORY_LIMIT - len(self.history)])
         return told
-
-
-Reply = Callable[["Answer"], None]
-
-
-class Answer(Struct, frozen=True):
-    """What became of a command: an entry's number, or a rejection."""
-
-    entry: int = 0
-    duplicate: bool = False
-    rejected: Rejected | None = None

@@ -18,10 +18,10 @@ from majlis.engine.vocabulary.wire import read_command
 from majlis.v1 import entry_pb2, table_pb2
 
 from . import views
+from .answers import Answer, moved
 from .connection import Connection, Context, Route, refuse
 from .host import TableHost
-from .live import Answer, LiveMatch
-from .shard_host import moved
+from .live import LiveMatch
 
 MAX_ROUTES: Final = 20_000
 PING_EVERY_S: Final = 2.0

@@ -23,11 +23,11 @@ from majlis.engine.vocabulary.wire import COMMAND_NAMES, fill_match_ended, read_
 from majlis.v1 import table_pb2, table_pb2_grpc
 
 from . import views
+from .answers import moved
 from .host import TableHost
 from .live import LiveMatch
 from .play import PlayStreams, command_of
 from .seeds import Seeds
-from .shard_host import moved
 
 MAX_WAIT_MS: Final = 30_000
 MAX_LISTED: Final = 1000

@@ -25,10 +25,11 @@ from majlis.engine.history import Step, transact
 from majlis.engine.match import Act, MatchState, snapshot
 from majlis.engine.vocabulary.entry import ActorKind, Batch, Observed
 from majlis.engine.vocabulary.match import CreditCause, CreditClock
-from majlis.engine.vocabulary.rejection import RejectionCode
+from majlis.engine.vocabulary.wire import decode_batch
 from majlis.v1 import entry_pb2
 
-from .live import Answer, Credit, LiveMatch, Reply
+from .answers import Answer, Reply, being_folded, count_move, finished, moved, unknown
+from .live import Credit, LiveMatch
 
 log = structlog.get_logger(__name__)
 
@@ -44,15 +45,6 @@ class Stored(Struct, frozen=True):
     live: LiveMatch
     step: Step
     received_at: float
-
-
-def moved(match_id: str) -> Rejected:
-    """The answer to whoever waited when the shard was lost: the outcome is unknown."""
-    return Rejected(
-        RejectionCode.MOVED,
-        f"match {match_id} is now at another table instance",
-        "send the same command id again to the new owner (the lobby's FindMatch says where)",
-    )
 
 
 class ShardHost:
@@ -73,7 +65,6 @@ class ShardHost:
         self._checkpoints = Checkpoints(checkpoint_store, name)
         self._instance = instance
         self._clock = clock
-        self._distrusted = False
 
     # --- recovery ---------------------------------------------------------------------------------------------------
 
@@ -82,8 +73,6 @@ class ShardHost:
         self.matches, self.finished = {}, {}
         self._checkpoints = Checkpoints(self._checkpoint_store, self.name)
         scan_from, saved = await self._checkpoints.load()
-        if self._distrusted:
-            return 0
         for one in saved:
             if not one.state:
                 self.finished[one.match_id] = one.first_sequence
@@ -159,10 +148,12 @@ class ShardHost:
             number = match.accepted_before(live.wake(), act)
             steps = self._decide(live, act) if number is None else []
         except Rejected as rejected:
+            count_move(self.matches.get(match_id), "rejected")
             refusal = Answer(rejected=rejected)
             shard.when_stored(lambda ok: reply(refusal if ok else Answer(rejected=moved(match_id))))
             return
         if number is not None:
+            count_move(live, "duplicate")
             again = Answer(number, duplicate=True)
             shard.when_stored(lambda ok: reply(again if ok else Answer(rejected=moved(match_id))))
             return
@@ -192,21 +183,30 @@ class ShardHost:
         self._append(shard, live, step, self._clock.monotonic(), lambda answer: reply(answer, step.state))
 
     def find(self, match_id: str) -> LiveMatch:
-        """Raises Rejected(UNKNOWN_MATCH or MATCH_FINISHED)."""
+        """The match, its state at hand. Raises Rejected(UNKNOWN_MATCH, MATCH_FINISHED or UNAVAILABLE)."""
         live = self.matches.get(match_id)
         if live is not None:
-            return live
-        if match_id in self.finished:
-            raise Rejected(
-                RejectionCode.MATCH_FINISHED,
-                f"match {match_id} has ended",
-                "its record is in the archive: `majlis replay`",
-            )
-        raise Rejected(
-            RejectionCode.UNKNOWN_MATCH,
-            f"there is no match {match_id} at this table instance",
-            "check the id; a match that ended over a day ago is found in the archive",
-        )
+            return self._awake(live)
+        raise finished(match_id) if match_id in self.finished else unknown(match_id)
+
+    def _awake(self, live: LiveMatch) -> LiveMatch:
+        try:
+            live.wake()
+        except msgspec.DecodeError as error:
+            raise being_folded(live.id) from error
+        return live
+
+    async def refold(self, live: LiveMatch) -> None:
+        """Folds a match whose checkpoint cannot be read from its first entry on. Raises Unknown."""
+        log.warning("state folded again", event_type="checkpoint_unreadable", match_id=live.id)
+        assert self.shard is not None
+        tail: list[bytes] = []
+        subject = f"journal.match.{self.name}"
+        async for stored in self._store.scan(subject, live.first_sequence - 1, self.shard.settled):
+            entries = decode_batch(stored.data).entries
+            tail += [entry for entry in entries if entry_pb2.Entry.FromString(entry).match_id == live.id]
+        live.cold, live.tail = None, tail
+        live.wake()
 
     def observed(self) -> Observed:
         """What a decision is told of the present."""
@@ -216,8 +216,10 @@ class ShardHost:
         """The steps of a command: what the platform owes the clocks comes first. Raises Rejected."""
         state = live.wake()
         steps = []
-        if live.credits and match.open_decision(state) is not None:
-            for credit in live.credits:
+        if live.owed and match.open_decision(state) is not None:
+            for credit in live.owed:
+                if credit.to_ms <= state.last_ms:
+                    continue  # nothing of it fell on the open decision
                 steps.append(transact(state, self._credit_act(state, credit), live.id))
                 state = steps[-1].state
         return [*steps, transact(state, act, live.id)]
@@ -239,13 +241,22 @@ class ShardHost:
     ) -> None:
         live.decided = step.state
         live.number = step.state.number
-        live.credits = ()
+        is_credit = isinstance(step.entry.command, CreditClock)
+        if is_credit:
+            live.crediting += 1
+        else:
+            live.credits = live.credits[: live.crediting]  # where no clock runs, none is credited
 
         def then(ok: bool) -> None:
             if not ok:
+                count_move(live, "moved")
                 if reply is not None:
                     reply(Answer(rejected=moved(live.id)))
                 return
+            if is_credit:
+                live.credits, live.crediting = live.credits[1:], live.crediting - 1
+            else:
+                count_move(live, "accepted")
             sequence = shard.head.sequence
             live.first_sequence = live.first_sequence or sequence
             live.stored = step.state
@@ -274,9 +285,7 @@ class ShardHost:
         if live is not None:
             return live.freeze() if live.stored is not None or live.cold is not None or live.tail else None
         ended_ms = self.finished.get(match_id)
-        if ended_ms is None:
-            return None
-        return Saved(match_id, 0, ended_ms, SCHEMA, b"")
+        return None if ended_ms is None else Saved(match_id, 0, ended_ms, SCHEMA, b"")
 
     def forget_finished(self) -> None:
         """Lets go of matches that ended long enough ago and whose result is published."""
