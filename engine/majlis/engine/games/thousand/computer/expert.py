@@ -9,7 +9,7 @@ from majlis.engine.games.thousand.computer.exchange import order, two_gifts
 from majlis.engine.games.thousand.computer.layouts import Layouts
 from majlis.engine.games.thousand.computer.playout import finish_trick, play_out
 from majlis.engine.games.thousand.computer.reading import Knowledge
-from majlis.engine.games.thousand.computer.utility import worth
+from majlis.engine.games.thousand.computer.utility import MATCH, RIVAL, worth
 from majlis.engine.games.thousand.options import Options
 from majlis.engine.games.thousand.scoring import barrel
 from majlis.engine.games.thousand.state import LEFT
@@ -22,8 +22,10 @@ GIFT_CARDS: Final = 5
 CONTRACT_LAYOUTS: Final = 80
 PLAY_LAYOUTS: Final = 20
 
-BID_AT: Final = 0.6
-"""The chance of a contract at which it is bid for."""
+DEFENDING: Final = 40.0
+"""What it brings to pass, who is not on the barrel: points of a defender, and the declarer's risk."""
+RIVAL_MAKES: Final = 0.6
+"""The chance of a rival's contract."""
 
 
 def chances(totals: list[int], amount: int) -> float:
@@ -47,16 +49,22 @@ class Expert:
         for _ in range(BID_LAYOUTS):
             hands, talon = self.layouts.draw()
             totals.append(self._as_declarer(hands, hands[self.seat] | talon))
-        return chances(totals, amount) >= self._bid_at(amount)
+        return self._brings(amount, chances(totals, amount)) >= self._passing_brings()
 
-    def _bid_at(self, amount: int) -> float:
-        edge, target = barrel(self.options), self.options.target
-        least = BID_AT
-        if self.scores[self.seat] >= edge:
-            least -= 0.08  # only contracts count there
-        if any(self.scores[each] + amount >= target for each in range(3) if each != self.seat):
-            least -= 0.1
-        return least
+    def _brings(self, amount: int, chance: float) -> float:
+        """What a contract brings on average, the match included where it would be won."""
+        wins = self.scores[self.seat] + amount >= self.options.target
+        return amount * (2 * chance - 1) + (MATCH * chance if wins else 0.0)
+
+    def _passing_brings(self) -> float:
+        """What it brings to leave the deal to who has bid most."""
+        view = self.knowledge.view
+        brings = 0.0 if self.scores[self.seat] >= barrel(self.options) else DEFENDING
+        bids = [each.bid or 0 for each in view.seats]
+        rival = bids.index(max(bids))
+        if self.scores[rival] + bids[rival] >= self.options.target:
+            brings -= RIVAL * MATCH * RIVAL_MAKES
+        return brings
 
     def _as_declarer(self, hands: list[int], ten: int) -> int:
         first, second = two_gifts(ten)
@@ -104,7 +112,7 @@ class Expert:
         best, value = least, -1e9
         for amount in range(least, most + 1, step):
             chance = chances(totals, amount)
-            brings = amount * (2 * chance - 1)
+            brings = self._brings(amount, chance)
             if brings > value:
                 best, value = amount, brings
             if chance == 0:
