@@ -9,7 +9,7 @@ import pytest
 from majlis.chassis.journal.batches import MAX_BYTES, MAX_ENTRIES
 from majlis.chassis.journal.memory_store import CheckOrder, Fault
 from majlis.chassis.journal.shard import Stall
-from majlis.chassis.journal.store import TooLarge
+from majlis.chassis.journal.store import TooLarge, WrongLastSequence
 from tests.support.journal import (
     Answers,
     ManualClock,
@@ -191,6 +191,25 @@ async def test_a_late_write_in_the_middle_of_the_attempts_is_found(
         store.forget_message_ids()
         await shard.stored(b"two")
     assert entries_of(store) == [b"one", b"two"]
+
+
+async def test_a_refusal_that_the_log_does_not_explain_is_no_loss(
+    store: WatchedStore, clock: ManualClock
+) -> None:
+    """A leader may refuse because of another append in process, and then lose that one."""
+    shard = await opened(store, clock)
+    refusals = iter([WrongLastSequence(), WrongLastSequence()])
+
+    def refuse(subject: str, data: bytes) -> None:
+        refusal = next(refusals, None)
+        if refusal is not None:
+            raise refusal
+
+    store.fault = refuse
+    async with running(shard):
+        await shard.stored(b"one")
+    assert entries_of(store) == [b"one"]
+    assert not shard.lost
 
 
 async def test_attempts_are_repeated_without_limit_at_growing_intervals(
