@@ -34,14 +34,14 @@ class Lookup:
 
     def owner_of(self, match_id: str) -> Owner:
         """Who owns the match's shard. Raises Rejected(UNAVAILABLE) where nobody does at the moment."""
-        owner = self.owners().get(match_key(shard_of(match_id)))
-        if owner is None:
+        key = match_key(shard_of(match_id))
+        if not self._is_owned(key):
             raise Rejected(
                 RejectionCode.UNAVAILABLE,
                 f"no table instance owns the shard of match {match_id} at the moment",
                 "try again in a second; if it stays so, look at `majlis table shards`",
             )
-        return owner
+        return self._owners[key][0]
 
     def address_of(self, match_id: str) -> str:
         """The gRPC address of the match's table instance. Raises Rejected(UNAVAILABLE)."""
@@ -49,9 +49,12 @@ class Lookup:
 
     def owners(self) -> dict[str, Owner]:
         """Shard key -> owner, as last seen: neither released nor silent for a whole lease."""
+        return {key: owner for key, (owner, _) in self._owners.items() if self._is_owned(key)}
+
+    def _is_owned(self, key: str) -> bool:
+        owner, at = self._owners.get(key, (None, 0.0))
         # The broker forgets an expired lease without telling.
-        since = time.monotonic() - self._lease_s
-        return {key: owner for key, (owner, at) in self._owners.items() if at > since and not owner.released}
+        return owner is not None and not owner.released and time.monotonic() - at < self._lease_s
 
     async def changed(self) -> None:
         """Returns after the next change."""
@@ -65,7 +68,7 @@ class Lookup:
             await asyncio.sleep(_PAUSE_S)
 
     async def _watch(self) -> None:
-        watcher = await self._bucket.watchall()
+        watcher = await self._bucket.watchall(inactive_threshold=self._lease_s)
         try:
             while True:
                 # Owners renew more often than that: a silent watch has died, say with the server that held it.
@@ -85,9 +88,8 @@ class Lookup:
                 log.warning("lease unreadable", event_type="lease_unreadable", key=entry.key, why=str(error))
                 return
             known = self._owners.get(entry.key)
-            if (
-                known is None or known[0] != owner
-            ):  # a watch begun anew tells nothing new of an owner that died
+            # A watch begun anew tells nothing new of an owner that has died.
+            if known is None or known[0] != owner:
                 self._owners[entry.key] = (owner, time.monotonic())
         self._changed.set()
         self._changed = asyncio.Event()
