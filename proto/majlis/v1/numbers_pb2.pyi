@@ -885,6 +885,7 @@ class NumbersView(_message.Message):
     thrown: _builtins.bytes
     """to be corrected"""
     fault: Global___NumbersFault.ValueType
+    """of the play to be corrected"""
     @_builtins.property
     def players(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """in the order of play"""
@@ -909,21 +910,25 @@ class NumbersView(_message.Message):
         any_picture: _builtins.bool = ...,
         pile: _builtins.int = ...,
         thrown: _builtins.bytes = ...,
-        fault: Global___NumbersFault.ValueType = ...,
+        fault: Global___NumbersFault.ValueType | None = ...,
         last_deal: Global___NumbersDealScored | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "_target", b"_target", "_turn", b"_turn", "dealer", b"dealer", "last_deal", b"last_deal", "target", b"target", "turn", b"turn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "_fault", b"_fault", "_target", b"_target", "_turn", b"_turn", "dealer", b"dealer", "fault", b"fault", "last_deal", b"last_deal", "target", b"target", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "_target", b"_target", "_turn", b"_turn", "any_picture", b"any_picture", "any_symbol", b"any_symbol", "deal", b"deal", "dealer", b"dealer", "extra", b"extra", "fault", b"fault", "ground", b"ground", "last_deal", b"last_deal", "phase", b"phase", "pile", b"pile", "players", b"players", "seats", b"seats", "target", b"target", "thrown", b"thrown", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_dealer", b"_dealer", "_fault", b"_fault", "_target", b"_target", "_turn", b"_turn", "any_picture", b"any_picture", "any_symbol", b"any_symbol", "deal", b"deal", "dealer", b"dealer", "extra", b"extra", "fault", b"fault", "ground", b"ground", "last_deal", b"last_deal", "phase", b"phase", "pile", b"pile", "players", b"players", "seats", b"seats", "target", b"target", "thrown", b"thrown", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__dealer: _TypeAlias = _typing.Literal["dealer"]  # noqa: Y015
     _WhichOneofArgType__dealer: _TypeAlias = _typing.Literal["_dealer", b"_dealer"]  # noqa: Y015
+    _WhichOneofReturnType__fault: _TypeAlias = _typing.Literal["fault"]  # noqa: Y015
+    _WhichOneofArgType__fault: _TypeAlias = _typing.Literal["_fault", b"_fault"]  # noqa: Y015
     _WhichOneofReturnType__target: _TypeAlias = _typing.Literal["target"]  # noqa: Y015
     _WhichOneofArgType__target: _TypeAlias = _typing.Literal["_target", b"_target"]  # noqa: Y015
     _WhichOneofReturnType__turn: _TypeAlias = _typing.Literal["turn"]  # noqa: Y015
     _WhichOneofArgType__turn: _TypeAlias = _typing.Literal["_turn", b"_turn"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__dealer) -> _WhichOneofReturnType__dealer | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__fault) -> _WhichOneofReturnType__fault | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__target) -> _WhichOneofReturnType__target | None: ...
     @_typing.overload
@@ -1046,20 +1051,24 @@ class NumbersHappening(_message.Message):
         operations: _builtins.bytes = ...,
         amount: _builtins.int | None = ...,
         stays: _builtins.bytes = ...,
-        fault: Global___NumbersFault.ValueType = ...,
+        fault: Global___NumbersFault.ValueType | None = ...,
         seats: _abc.Iterable[_builtins.int] | None = ...,
         points: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_amount", b"_amount", "_seat", b"_seat", "amount", b"amount", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_amount", b"_amount", "_fault", b"_fault", "_seat", b"_seat", "amount", b"amount", "fault", b"fault", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_amount", b"_amount", "_seat", b"_seat", "amount", b"amount", "cards", b"cards", "fault", b"fault", "kind", b"kind", "operations", b"operations", "points", b"points", "seat", b"seat", "seats", b"seats", "stays", b"stays"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_amount", b"_amount", "_fault", b"_fault", "_seat", b"_seat", "amount", b"amount", "cards", b"cards", "fault", b"fault", "kind", b"kind", "operations", b"operations", "points", b"points", "seat", b"seat", "seats", b"seats", "stays", b"stays"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__amount: _TypeAlias = _typing.Literal["amount"]  # noqa: Y015
     _WhichOneofArgType__amount: _TypeAlias = _typing.Literal["_amount", b"_amount"]  # noqa: Y015
+    _WhichOneofReturnType__fault: _TypeAlias = _typing.Literal["fault"]  # noqa: Y015
+    _WhichOneofArgType__fault: _TypeAlias = _typing.Literal["_fault", b"_fault"]  # noqa: Y015
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__amount) -> _WhichOneofReturnType__amount | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__fault) -> _WhichOneofReturnType__fault | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 

@@ -217,7 +217,7 @@ class NumbersView(Struct, frozen=True, kw_only=True, gc=False):
     any_picture: bool = False
     pile: int = 0
     thrown: bytes = b""
-    fault: NumbersFault
+    fault: NumbersFault | None = None
     last_deal: NumbersDealScored | None = None
 
 
@@ -245,6 +245,6 @@ class NumbersHappening(Struct, frozen=True, kw_only=True, gc=False):
     operations: bytes = b""
     amount: int | None = None
     stays: bytes = b""
-    fault: NumbersFault
+    fault: NumbersFault | None = None
     seats: tuple[int, ...] = ()
     points: tuple[int, ...] = ()

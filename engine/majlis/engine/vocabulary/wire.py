@@ -1686,7 +1686,7 @@ def read_numbers_view(m: numbers_pb2.NumbersView) -> NumbersView:
         any_picture=m.any_picture,
         pile=m.pile,
         thrown=m.thrown,
-        fault=_NUMBERS_FAULT[m.fault],
+        fault=_NUMBERS_FAULT[m.fault] if m.HasField("fault") else None,
         last_deal=read_numbers_deal_scored(m.last_deal) if m.HasField("last_deal") else None,
     )
 
@@ -1711,7 +1711,8 @@ def fill_numbers_view(m: numbers_pb2.NumbersView, s: NumbersView) -> None:
     m.any_picture = s.any_picture
     m.pile = s.pile
     m.thrown = s.thrown
-    m.fault = s.fault
+    if s.fault is not None:
+        m.fault = s.fault
     if s.last_deal is not None:
         fill_numbers_deal_scored(m.last_deal, s.last_deal)
 
@@ -1805,7 +1806,7 @@ def read_numbers_happening(m: numbers_pb2.NumbersHappening) -> NumbersHappening:
         operations=m.operations,
         amount=m.amount if m.HasField("amount") else None,
         stays=m.stays,
-        fault=_NUMBERS_FAULT[m.fault],
+        fault=_NUMBERS_FAULT[m.fault] if m.HasField("fault") else None,
         seats=tuple(m.seats),
         points=tuple(m.points),
     )
@@ -1821,7 +1822,8 @@ def fill_numbers_happening(m: numbers_pb2.NumbersHappening, s: NumbersHappening)
     if s.amount is not None:
         m.amount = s.amount
     m.stays = s.stays
-    m.fault = s.fault
+    if s.fault is not None:
+        m.fault = s.fault
     if s.seats:
         m.seats.extend(s.seats)
     if s.points:
