@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .watchers import Watcher
 
 HISTORY_LIMIT: Final = 4096
+JOINED_MS: Final = 1000
+"""Stalls of less than this apart are credited as one."""
 
 encode_told: Final = lru_cache(maxsize=16384)(encode_happening)
 """The same few things happen at every table."""
@@ -79,6 +81,15 @@ class LiveMatch:
     def owed(self) -> tuple[Credit, ...]:
         """The credits that the next entry has to be preceded by."""
         return self.credits[self.crediting :]
+
+    def owe(self, credit: Credit) -> None:
+        """Adds a credit. One that follows closely on the last is joined to it, not a moment short: a platform in trouble
+        must not write more entries than its players cause."""
+        last = self.owed[-1] if self.owed else None
+        if last is None or last.cause is not credit.cause or credit.from_ms > last.to_ms + JOINED_MS:
+            self.credits = (*self.credits, credit)
+        else:
+            self.credits = (*self.credits[:-1], Credit(last.from_ms, credit.to_ms, credit.cause))
 
     def chill(self, saved: Saved) -> None:
         """Takes what a checkpoint holds, undecoded."""

@@ -117,7 +117,7 @@ class ShardHost:
 
     def _credit_all(self, credit: Credit) -> None:
         for live in self.matches.values():
-            live.credits = (*live.credits, credit)
+            live.owe(credit)
 
     # --- ownership --------------------------------------------------------------------------------------------------
 
