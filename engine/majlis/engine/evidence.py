@@ -19,6 +19,7 @@ from msgspec import Struct
 from majlis.engine.decider import Rejected
 from majlis.engine.merkle import merkle_proof, merkle_root, proves
 from majlis.engine.redecide import Verdict, verify_history
+from majlis.engine.salvage import salvage
 from majlis.engine.shuffle import frame
 from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.match import MatchEnded
@@ -151,7 +152,7 @@ def verify_record(compressed: bytes, public_key: Ed25519PublicKey) -> Verdict:
     try:
         record = read_record(compressed)
     except Rejected as refusal:
-        return Verdict(False, 0, refusal.detail)
+        return _damaged(compressed, refusal.detail)
     verdict = verify_history(record.entries)
     if verdict.state is None:
         return Verdict(False, verdict.entries, verdict.fault, verdict.fault_entry, record.match_id)
@@ -170,6 +171,18 @@ def verify_record(compressed: bytes, public_key: Ed25519PublicKey) -> Verdict:
     if fault:
         return Verdict(False, verdict.entries, fault, match_id=record.match_id)
     return verdict
+
+
+def _damaged(compressed: bytes, detail: str) -> Verdict:
+    """The verdict on what cannot be unpacked whole: the first entry that is not as it must be, or is not there."""
+    verdict = verify_history(salvage(compressed, RECORD_BYTES_MAX))
+    if verdict.ok:
+        return Verdict(False, verdict.entries, f"is damaged: {detail}", verdict.entries + 1, verdict.match_id)
+    if verdict.fault_entry and verdict.match_id:
+        return Verdict(
+            False, verdict.entries, f"{verdict.fault} ({detail})", verdict.fault_entry, verdict.match_id
+        )
+    return Verdict(False, 0, detail)
 
 
 def _signature_fault(public_key: Ed25519PublicKey, signature: bytes, statement: bytes) -> str:
