@@ -168,6 +168,18 @@ async def test_a_lost_connection_is_noticed_at_once(shared_nats: Server) -> None
         await store.close()
 
 
+async def test_a_connection_that_leads_nowhere_is_given_up(shared_nats: Server) -> None:
+    await prepare(shared_nats.url, replicas=1)
+    async with broker_proxy(shared_nats.port) as proxy:
+        store = store_on(proxy.url)
+        shard, _ = await opened(store, next(shards))
+        async with running(shard):
+            await shard.stored(b"one")
+            proxy.mute()
+            await shard.stored(b"two")
+        await store.close()
+
+
 async def take_over_from_a_zombie(first: NatsStore, second: NatsStore) -> None:
     """The former owner plays on and knows of nothing; its connection is another one."""
     name = next(shards)

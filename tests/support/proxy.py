@@ -24,6 +24,7 @@ class Proxy:
         self._port = port
         self._pipes: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
+        self._muted: set[asyncio.StreamWriter] = set()
         self._deaf: set[asyncio.StreamWriter] = set()
         self._late: list[tuple[asyncio.StreamWriter, bytes]] = []
 
@@ -32,6 +33,10 @@ class Proxy:
         self.reachable = False
         for writer in self._writers:
             writer.close()
+
+    def mute(self) -> None:
+        """The connections there are stay open, and nothing passes through them any more."""
+        self._muted |= self._writers
 
     async def deliver_late(self) -> None:
         """What was held back reaches the server now."""
@@ -73,6 +78,8 @@ class Proxy:
                         self._late.append((server, data))
                     client.close()
                     return
+                if server in self._muted:
+                    continue
                 server.write(data)
                 await server.drain()
         server.close()
