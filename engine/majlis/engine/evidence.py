@@ -8,27 +8,25 @@ a serialised MerkleLeaf (match id and history hash); leaves are sorted by match 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from msgspec import Struct
 
 from majlis.engine.decider import Rejected
 from majlis.engine.merkle import merkle_proof, merkle_root, proves
 from majlis.engine.redecide import Verdict, verify_history
-from majlis.engine.salvage import salvage
+from majlis.engine.salvage import broken_parts, salvage
 from majlis.engine.shuffle import frame
+from majlis.engine.signing import key_id, signature_fault, verify_checkpoint, write_checkpoint
 from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.match import MatchEnded
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.engine.vocabulary.result import (
     ArchiveFile,
-    CheckpointStatement,
     MerkleCheckpoint,
-    MerkleLeaf,
     Record,
     RecordStatement,
 )
@@ -37,8 +35,6 @@ from majlis.engine.vocabulary.wire import (
     decode_entry,
     decode_record,
     encode_archive_file,
-    encode_checkpoint_statement,
-    encode_merkle_leaf,
     encode_record,
     encode_record_statement,
 )
@@ -63,6 +59,8 @@ __all__ = [
 
 SCHEMA: Final = 1
 """Of records and archive files."""
+_RECORDS: Final = 3
+"""The field of ArchiveFile that holds the records."""
 RECORD_BYTES_MAX: Final = 64 * 1024 * 1024
 """A record is not unpacked beyond this; a match of 700 decisions has some 200 KB."""
 
@@ -78,11 +76,6 @@ class ArchiveVerdict(Struct, frozen=True):
     fault: str = ""
     fault_match_id: str = ""
     fault_entry: int = 0
-
-
-def key_id(public_key: Ed25519PublicKey) -> str:
-    """The name of a key: the first 16 hex digits of its SHA-256."""
-    return sha256(public_key.public_bytes_raw()).hexdigest()[:16]
 
 
 # --- records -------------------------------------------------------------------------------------------------------
@@ -167,7 +160,7 @@ def verify_record(compressed: bytes, public_key: Ed25519PublicKey) -> Verdict:
     fault = next((text for text, is_so in faults.items() if is_so), "")
     if not fault and ended is not None:
         statement = _record_statement(state.match_id, state.number, state.head_hash, ended.position_hash)
-        fault = _signature_fault(public_key, record.signature, statement)
+        fault = signature_fault(public_key, record.signature, statement)
     if fault:
         return Verdict(False, verdict.entries, fault, match_id=record.match_id)
     return verdict
@@ -183,52 +176,6 @@ def _damaged(compressed: bytes, detail: str) -> Verdict:
             False, verdict.entries, f"{verdict.fault} ({detail})", verdict.fault_entry, verdict.match_id
         )
     return Verdict(False, 0, detail)
-
-
-def _signature_fault(public_key: Ed25519PublicKey, signature: bytes, statement: bytes) -> str:
-    try:
-        public_key.verify(signature, statement)
-    except InvalidSignature:
-        return "the signature is not good"
-    return ""
-
-
-# --- checkpoints ---------------------------------------------------------------------------------------------------
-
-
-def write_checkpoint(scope: str, histories: Mapping[str, bytes], key: Ed25519PrivateKey) -> MerkleCheckpoint:
-    """The signed Merkle root over the matches of a scope. `histories`: match id -> history hash."""
-    leaves = tuple(
-        MerkleLeaf(match_id=match_id, history_hash=histories[match_id]) for match_id in sorted(histories)
-    )
-    root = _root(leaves)
-    signature = key.sign(_checkpoint_statement(scope, len(leaves), root))
-    return MerkleCheckpoint(
-        scope=scope, leaves=leaves, root=root, signature=signature, key_id=key_id(key.public_key())
-    )
-
-
-def _root(leaves: Sequence[MerkleLeaf]) -> bytes:
-    return merkle_root([encode_merkle_leaf(leaf) for leaf in leaves])
-
-
-def _checkpoint_statement(scope: str, leaves: int, root: bytes) -> bytes:
-    statement = CheckpointStatement(scope=scope, leaves=leaves, root=root)
-    return frame("majlis checkpoint 1", encode_checkpoint_statement(statement))
-
-
-def verify_checkpoint(checkpoint: MerkleCheckpoint, public_key: Ed25519PublicKey) -> str:
-    """What is wrong with the checkpoint; empty when it is good."""
-    ids = [leaf.match_id for leaf in checkpoint.leaves]
-    if ids != sorted(set(ids)):
-        return "the checkpoint's matches are not in order"
-    if _root(checkpoint.leaves) != checkpoint.root:
-        return "the checkpoint's root is not that of its leaves"
-    if checkpoint.key_id != key_id(public_key):
-        return f"the checkpoint is signed by key {checkpoint.key_id}, not by this one"
-    statement = _checkpoint_statement(checkpoint.scope, len(checkpoint.leaves), checkpoint.root)
-    fault = _signature_fault(public_key, checkpoint.signature, statement)
-    return f"{fault} (of the checkpoint)" if fault else ""
 
 
 # --- archive files -------------------------------------------------------------------------------------------------
@@ -249,7 +196,7 @@ def verifying_archive_file(data: bytes, public_key: Ed25519PublicKey) -> Iterato
     try:
         file = decode_archive_file(data)
     except Unreadable as error:
-        yield ArchiveVerdict(False, 0, 0, fault=f"this is no archive file: {error}")
+        yield _first_damage(data, public_key, f"this is no archive file: {error}")
         return
     expected, fault = _expected(file, public_key)
     matches = entries = 0
@@ -275,6 +222,20 @@ def verifying_archive_file(data: bytes, public_key: Ed25519PublicKey) -> Iterato
         yield ArchiveVerdict(False, matches, entries, of_matches, "is missing in the file", missing)
         return
     yield ArchiveVerdict(True, matches, entries, of_matches)
+
+
+def _first_damage(data: bytes, public_key: Ed25519PublicKey, detail: str) -> ArchiveVerdict:
+    """The verdict on a file that is cut off or spoilt: the first record in it that is not as it must be."""
+    records = broken_parts(data, _RECORDS)
+    for number, compressed in enumerate(records, start=1):
+        verdict = verify_record(compressed, public_key)
+        if not verdict.ok:
+            name = verdict.match_id or f"record {number}"
+            fault = f"{verdict.fault}; {detail}"
+            return ArchiveVerdict(
+                False, number - 1, verdict.entries, len(records), fault, name, verdict.fault_entry
+            )
+    return ArchiveVerdict(False, len(records), 0, len(records), detail)
 
 
 def _expected(file: ArchiveFile, public_key: Ed25519PublicKey) -> tuple[dict[str, bytes] | None, str]:

@@ -1,4 +1,4 @@
-"""What can still be read of a damaged record: its entries up to where it breaks off.
+"""What can still be read of damaged evidence: everything up to where it breaks off.
 
 A record is a compressed message. Unpacked in small steps it gives everything before the damage, or, where only its
 checksum is wrong, everything: so that a verifier can name the first bad entry instead of shrugging at the whole.
@@ -10,14 +10,20 @@ import zlib
 from typing import Final
 
 _STEP: Final = 32
-_ENTRIES: Final = 4 << 3 | 2
-"""The tag of Record.entries: field 4, length-delimited."""
+_ENTRIES: Final = 4
+"""The field of Record that holds the entries."""
 _LENGTH_DELIMITED: Final = 2
 
 
 def salvage(compressed: bytes, limit: int) -> list[bytes]:
     """The entries that come out before the damage; at most `limit` bytes are unpacked."""
-    return _entries(_unpack(compressed, limit))
+    return _parts(_unpack(compressed, limit), _ENTRIES)[0]
+
+
+def broken_parts(message: bytes, field: int) -> list[bytes]:
+    """What a field of a spoilt or cut-off message holds, the part that is cut off included."""
+    whole, cut_off = _parts(message, field)
+    return [*whole, cut_off] if cut_off else whole
 
 
 def _unpack(compressed: bytes, limit: int) -> bytes:
@@ -33,8 +39,8 @@ def _unpack(compressed: bytes, limit: int) -> bytes:
     return bytes(unpacked)
 
 
-def _entries(message: bytes) -> list[bytes]:
-    """The whole entries of a serialised Record that may be cut off or spoilt anywhere."""
+def _parts(message: bytes, field: int) -> tuple[list[bytes], bytes]:
+    """The whole values of a length-delimited field, and the beginning of the one that is cut off."""
     found: list[bytes] = []
     at = 0
     while at < len(message):
@@ -43,11 +49,11 @@ def _entries(message: bytes) -> list[bytes]:
         if tag & 7 != _LENGTH_DELIMITED:
             continue  # a number: read already
         if at + value > len(message):
-            break
-        if tag == _ENTRIES:
+            return found, message[at:] if tag >> 3 == field else b""
+        if tag >> 3 == field:
             found.append(message[at : at + value])
         at += value
-    return found
+    return found, b""
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
