@@ -79,6 +79,7 @@ def test_wrong_usage_ends_with_2(cli: Cli, arguments: tuple[str, ...]) -> None:
         ("table", "open", "sounding"),
         ("tournament", "list"),
         ("tournament", "start", "t"),
+        ("tournament", "watch", "t"),
         ("rating", "top"),
         ("replay", "3-abcdefgh"),
         ("verify", "3-abcdefgh"),

@@ -41,14 +41,8 @@ def played(cli: Cli) -> str:
     last = cli("tournament", "watch", "friday-night", "--json").stdout.splitlines()[-1]
     told = json.loads(last)
     assert (told["stage"], told["pods_decided"], told["pods_total"]) == ("finished", MATCHES, MATCHES)
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            if cli.json("verify", "friday-night")["matches"] == MATCHES:
-                return "friday-night"
-        except AssertionError:
-            assert time.monotonic() < deadline, "the archive does not get there"
-        time.sleep(0.2)
+    cli.until_verified("friday-night", MATCHES)
+    return "friday-night"
 
 
 def final(cli: Cli, tournament: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,6 +94,17 @@ class Cli:
 
     def command(self, *arguments: str | Path) -> list[str]:
         return [sys.executable, "-m", "majlis.cli", *map(str, arguments)]
+
+    def until_verified(self, tournament: str, matches: int, patience_s: float = 180.0) -> dict[str, Any]:
+        """The archive's verdict on a tournament, once it has all its matches; it must be good."""
+        deadline = time.monotonic() + patience_s
+        told: dict[str, Any] = {}
+        while told.get("matches") != matches:
+            assert time.monotonic() < deadline, f"the archive does not get there: {told}"
+            time.sleep(0.2)
+            with contextlib.suppress(AssertionError):  # it may not know the tournament yet
+                told = self.json("verify", tournament)
+        return told
 
     def broker_urls(self, user: str) -> list[str]:
         """The broker's address for one of its users: `archive` may read the log of matches."""

@@ -6,7 +6,8 @@ import asyncio
 import time
 from typing import Any, Final
 
-from majlis.cli.calls import AGAIN_S, channel, persist, token
+from majlis.cli.calls import AGAIN_S, channel, token
+from majlis.cli.demo.tournament import insist
 from majlis.cli.evidence import verify_in_archive
 from majlis.cli.exits import Ending
 from majlis.cli.ratings import ladder
@@ -19,9 +20,9 @@ PATIENCE_S: Final = 60.0
 async def audit(tournament_id: str, matches: int) -> dict[str, Any]:
     """The archive's verdict on the tournament, once it has a record of each match (or after a minute without)."""
     deadline = time.monotonic() + PATIENCE_S
-    while await _archived(tournament_id) < matches and time.monotonic() < deadline:
+    while await insist(lambda: _archived(tournament_id)) < matches and time.monotonic() < deadline:
         await asyncio.sleep(AGAIN_S)
-    verdict = await verify_in_archive(tournament_id)
+    verdict = await insist(lambda: verify_in_archive(tournament_id))
     if verdict["verified"] and verdict["matches"] != matches:
         missing = f"the archive has records of {verdict['matches']} matches; {matches} were played"
         return {**verdict, "verified": False, "fault": missing}
@@ -43,6 +44,5 @@ async def ratings(game: str, seats_played: int) -> list[rating_pb2.PlayerRating]
 
 async def _archived(tournament_id: str) -> int:
     async with channel("archive") as opened:
-        archive = ArchiveStub(opened)
         request = archive_pb2.ListRecordsRequest(tournament_id=tournament_id, limit=1)
-        return (await persist(lambda: archive.ListRecords(request, metadata=token()))).total
+        return (await ArchiveStub(opened).ListRecords(request, metadata=token())).total

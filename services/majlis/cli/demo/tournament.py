@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Callable
-from typing import Final
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from majlis.cli.exits import Ending
+from majlis.cli.calls import AGAIN_S
+from majlis.cli.exits import UNREACHABLE, Ending
 from majlis.cli.options import LEVELS, Level
 from majlis.cli.tournament import calls
 from majlis.v1 import lobby_pb2, match_pb2, tournament_pb2
+
+T = TypeVar("T")
 
 ENTRANTS: Final = {Level.NOVICE: 8, Level.CLUB: 8, Level.EXPERT: 8}
 POD_SIZE: Final = 4
 ROUNDS: Final = 5
 FAST_CLOCK: Final = {"initial_flips_ms": "3000", "turn_ms": "3000", "drawn_ms": "3000"}
 """Computers answer at once; a deadline is only met when one has died."""
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 60.0
 
 
 class Played(Struct, frozen=True):
@@ -44,20 +49,41 @@ async def play(tournament_id: str, game: str, see: Callable[[lobby_pb2.Tournamen
         thinking_percent=0,
         rng_seed=secrets.token_bytes(32),
     )
-    await calls.create(tournament_id, setup)
+    await insist(lambda: _create(tournament_id, setup))
     for level, count in ENTRANTS.items():
         await _enter(tournament_id, level, count)
     start = tournament_pb2.TournamentCommand(start_tournament=tournament_pb2.StartTournament())
     await calls.direct(tournament_id, start, for_s=PATIENCE_S)
-    summary = await calls.watch(tournament_id, see)
-    told = await calls.standings(tournament_id)
-    last = await calls.pairings(tournament_id, summary.setup.rounds)
+    summary = await calls.watch(tournament_id, see, for_s=PATIENCE_S)
+    told = await insist(lambda: calls.standings(tournament_id))
+    last = await insist(lambda: calls.pairings(tournament_id, summary.setup.rounds))
     return Played(tournament_id, summary, list(told.standings), last.pods[0].pod.match_id)
+
+
+async def insist(work: Callable[[], Awaitable[T]]) -> T:
+    """Does what may be done twice again while its service is away: the supervisor starts it again."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return await work()
+        except Ending as ending:
+            if ending.code != UNREACHABLE or time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(AGAIN_S)
+
+
+async def _create(tournament_id: str, setup: tournament_pb2.TournamentSetup) -> None:
+    try:
+        await calls.create(tournament_id, setup)
+    except Ending as ending:
+        # The lobby died after it had created it, before it could say so.
+        if ending.rejection != "TOURNAMENT_EXISTS":
+            raise
 
 
 async def _enter(tournament_id: str, level: Level, count: int) -> None:
     """Enters computers once, also where the lobby dies before it has answered."""
-    before = (await calls.get(tournament_id)).entrants
+    before = await insist(lambda: calls.get(tournament_id))
     request = lobby_pb2.RegisterRequest(
         tournament_id=tournament_id,
         name=level.value.capitalize(),
@@ -65,8 +91,11 @@ async def _enter(tournament_id: str, level: Level, count: int) -> None:
         level=LEVELS[level],
         count=count,
     )
-    try:
-        await calls.register(request)
-    except Ending:
-        if (await calls.get(tournament_id)).entrants < before + count:
-            raise
+
+    async def enter() -> None:
+        missing = before.entrants + count - (await calls.get(tournament_id)).entrants
+        if missing:
+            request.count = missing
+            await calls.register(request)
+
+    await insist(enter)

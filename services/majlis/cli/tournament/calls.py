@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
+import time
 from collections.abc import Callable
 from typing import Final
 
@@ -76,17 +78,21 @@ async def pairings(tournament_id: str, round_number: int) -> lobby_pb2.GetPairin
         return await persist(lambda: lobby.GetPairings(request, metadata=token()), for_s=5)
 
 
-async def watch(tournament_id: str, see: Callable[[Summary], None]) -> Summary:
-    """Shows every change until the tournament has ended, across restarts of the lobby; returns its end."""
+async def watch(tournament_id: str, see: Callable[[Summary], None], for_s: float = 60.0) -> Summary:
+    """Shows every change until the tournament has ended; returns its end. A lobby that has answered may be away for so long
+    (it is started again); one that never has is not waited for."""
     request = lobby_pb2.WatchRequest(tournament_id=tournament_id)
+    patience_ends = 0.0
     async with channel("lobby") as opened:
         while True:
             try:
                 async for told in LobbyStub(opened).Watch(request, metadata=token()):
+                    patience_ends = math.inf
                     see(told.tournament)
                     if told.tournament.stage in ENDED:
                         return told.tournament
             except grpc.RpcError as error:
-                if not unavailable(error):
+                patience_ends = min(patience_ends, time.monotonic() + for_s)
+                if not unavailable(error) or time.monotonic() >= patience_ends:
                     raise
             await asyncio.sleep(AGAIN_S)
