@@ -16,11 +16,11 @@ from majlis.engine.games.thousand.state import LEFT
 from majlis.engine.shuffle import Stream
 
 BID_LAYOUTS: Final = 40
-GIFT_LAYOUTS: Final = 14
+GIFT_LAYOUTS: Final = 24
 GIFT_CARDS: Final = 5
 """Gifts that are tried out: the likeliest by rule of thumb."""
 CONTRACT_LAYOUTS: Final = 80
-PLAY_LAYOUTS: Final = 20
+PLAY_LAYOUTS: Final = 36
 
 DEFENDING: Final = 40.0
 """What it brings to pass, who is not on the barrel: points of a defender, and the declarer's risk."""
