@@ -176,13 +176,20 @@ class TableHost:
         changes, self._changes = self._changes, {}
         now = self._clock.monotonic()
         for live, change in changes.items():
-            if live.watchers:
-                shown = views.show(live, [w.seat for w in live.watchers], change.events, change.told)
-                for watcher in live.watchers:
-                    watcher.show(shown)
-                metrics.MOVE_BROADCAST.observe(now - change.received_at)
-            count(live, change.events)
-            self._follow_up(live)
+            try:
+                self._show(live, change, now)
+                count(live, change.events)
+                self._follow_up(live)
+            except Exception:  # the fault of one match must not stop the others
+                log.exception("match not shown", event_type="match_not_shown", match_id=live.id)
+
+    def _show(self, live: LiveMatch, change: Change, now: float) -> None:
+        if not live.watchers:
+            return
+        shown = views.show(live, [w.seat for w in live.watchers], change.events, change.told)
+        for watcher in live.watchers:
+            watcher.show(shown)
+        metrics.MOVE_BROADCAST.observe(now - change.received_at)
 
     def _follow_up(self, live: LiveMatch) -> None:
         state = live.stored

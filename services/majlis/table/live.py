@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,9 @@ from majlis.engine import match
 from majlis.engine.decider import SPECTATOR
 from majlis.engine.history import Step, fold
 from majlis.engine.match import MatchState, snapshot
+from majlis.engine.vocabulary.entry import Event
 from majlis.engine.vocabulary.match import CreditCause
-from majlis.engine.vocabulary.wire import encode_happening
+from majlis.engine.vocabulary.wire import decode_entry, encode_happening
 
 if TYPE_CHECKING:
     from .watchers import Watcher
@@ -42,6 +44,8 @@ class Cold(Struct, frozen=True, array_like=True):
     credits: tuple[Credit, ...]
     published: bool
     state: bytes
+    deal: int = 0
+    history: tuple[bytes, ...] = ()
 
 
 class LiveMatch:
@@ -83,13 +87,14 @@ class LiveMatch:
         return self.credits[self.crediting :]
 
     def owe(self, credit: Credit) -> None:
-        """Adds a credit. One that follows closely on the last is joined to it, not a moment short: a platform in trouble
-        must not write more entries than its players cause."""
-        last = self.owed[-1] if self.owed else None
-        if last is None or last.cause is not credit.cause or credit.from_ms > last.to_ms + JOINED_MS:
-            self.credits = (*self.credits, credit)
-        else:
+        """Adds a credit. A stall that follows closely on another is joined to it, not a moment short: a log in trouble
+        must not be given more entries than the players cause."""
+        last = self.owed[-1] if self.owed else credit
+        stalls = last.cause is credit.cause is CreditCause.STALL
+        if last is not credit and stalls and credit.from_ms <= last.to_ms + JOINED_MS:
             self.credits = (*self.credits[:-1], Credit(last.from_ms, credit.to_ms, credit.cause))
+        else:
+            self.credits = (*self.credits, credit)
 
     def chill(self, saved: Saved) -> None:
         """Takes what a checkpoint holds, undecoded."""
@@ -97,12 +102,17 @@ class LiveMatch:
         self.number = saved.number
         self.credits = self.cold.credits
         self.published = self.cold.published
+        self.deal, self.history = self.cold.deal, list(self.cold.history)
 
     def wake(self) -> MatchState:
         """The decided state, folded now if it has not been touched since the take-over. Raises DecodeError."""
         if self.decided is None:
             state = snapshot.load(self.cold.state) if self.cold is not None else None
-            self.decided = self.stored = fold(self.tail, state)
+            for stored in self.tail:
+                state = fold((stored,), state)
+                self._tell(state, decode_entry(stored).events)
+            assert state is not None
+            self.decided = self.stored = state
             self.cold, self.tail = None, []
         return self.decided
 
@@ -111,7 +121,9 @@ class LiveMatch:
         self.wake()
         state = self.stored
         assert state is not None
-        cold = Cold(state.game, self.credits, self.published, snapshot.dump(state))
+        cold = Cold(
+            state.game, self.credits, self.published, snapshot.dump(state), self.deal, tuple(self.history)
+        )
         return Saved(
             self.id,
             state.number,
@@ -122,8 +134,11 @@ class LiveMatch:
 
     def tell(self, step: Step) -> list[bytes]:
         """What everybody may be told of a stored step, serialised; also kept for the computers."""
-        told = [encode_told(one) for one in match.happenings(step.state, step.entry.events, SPECTATOR)]
-        deal = match.game_of(step.state).deal(step.state.game_state) if step.state.started else 0
+        return self._tell(step.state, step.entry.events)
+
+    def _tell(self, state: MatchState, events: Sequence[Event]) -> list[bytes]:
+        told = [encode_told(one) for one in match.happenings(state, events, SPECTATOR)]
+        deal = match.game_of(state).deal(state.game_state) if state.started else 0
         if deal != self.deal:
             self.deal = deal
             self.history.clear()
