@@ -16,6 +16,7 @@ from majlis.chassis.journal.lease import RENEW_EVERY_S, Claim, Taken, claim, rea
 from majlis.chassis.journal.recovery import open_shard
 from majlis.chassis.journal.shard import Shard
 from majlis.chassis.journal.store import Store
+from majlis.chassis.reach import is_refused
 
 from .hall import LEASE_KEY, SHARD, SUBJECT, Hall
 
@@ -58,7 +59,7 @@ class Owner:
         if found is None or found[0].released:
             return await claim(self._bucket, LEASE_KEY, self._instance, self._address, self._clock)
         # Whoever had our port is gone: two processes cannot listen on it.
-        if found[0].address == self._address or await _refused(found[0].address):
+        if found[0].address == self._address or await is_refused(found[0].address):
             return await seize(self._bucket, LEASE_KEY, self._instance, self._address, self._clock, found[0])
         return None
 
@@ -92,15 +93,3 @@ class Owner:
         assert self._hall.shard is not None
         assert self._claim is not None
         return self._hall.shard, self._claim
-
-
-async def _refused(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 0.5)
-    except ConnectionRefusedError:
-        return True
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    return False

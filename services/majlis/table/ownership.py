@@ -39,6 +39,7 @@ from majlis.chassis.journal.recovery import ClockSkew, SchemaTooOld, open_shard
 from majlis.chassis.journal.shard import Fenced
 from majlis.chassis.journal.store import Store
 from majlis.chassis.lookup import match_key
+from majlis.chassis.reach import is_refused
 
 from .host import TableHost
 from .shard_host import ShardHost
@@ -115,27 +116,15 @@ class Presence:
         try:
             await self._client.request(f"table.ping.{owner.instance}", b"", timeout=0.5)
         except nats.errors.NoRespondersError:
-            return silent_s >= SILENT_AFTER_S or await _refused(owner.address)
+            return silent_s >= SILENT_AFTER_S or await is_refused(owner.address)
         except _BROKER_ERRORS:
-            return silent_s >= SILENT_AFTER_S and await _refused(owner.address)
+            return silent_s >= SILENT_AFTER_S and await is_refused(owner.address)
         return False
 
 
 async def _pong(message: Msg) -> None:
     with contextlib.suppress(*_BROKER_ERRORS):
         await message.respond(b"")
-
-
-async def _refused(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 0.5)
-    except ConnectionRefusedError:
-        return True
-    except (TimeoutError, OSError):
-        return False
-    writer.close()
-    return False
 
 
 class ShardKeeper:
