@@ -114,3 +114,18 @@ async def test_what_a_stream_may_not_do_is_answered_and_the_stream_goes_on() -> 
         assert RejectionCode(stream.attached[4].rejected.code) is RejectionCode.UNAUTHENTICATED
         assert not stream.attached[1].HasField("seat")
         assert len(edged.table.store.messages) == 2
+
+
+async def test_a_command_that_crosses_with_the_match_s_move_is_told_so() -> None:
+    async with edge() as edged:
+        await edged.table.open()
+        stream = Stream(edged)
+        await stream.send(attach=[table_pb2.Attach(route=1, match_id=MATCH, seat_token=edged.seat_token(0))])
+        await stream.read()
+        edged.table.host.drop(edged.table.shard_host)
+        late = table_pb2.Act(route=1, command_id="late", decision_id=match.SEATING, command=take_seat())
+        await stream.send(act=[late])
+        while "late" not in stream.answers:
+            await stream.read()
+        assert RejectionCode(stream.attached[1].rejected.code) is RejectionCode.MOVED
+        assert RejectionCode(stream.answers["late"].rejected.code) is RejectionCode.MOVED

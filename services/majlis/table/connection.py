@@ -48,6 +48,7 @@ class Route:
     def lost(self, moved: Rejected) -> None:
         """The match has gone to another instance: the client attaches there."""
         self.detach()
+        self.connection.moved[self.number] = self.live.id
         refuse(self.connection, self.number, moved)
 
     def detach(self) -> None:
@@ -93,6 +94,8 @@ class Connection:
 
     def __init__(self, clock: Clock) -> None:
         self.routes: dict[int, Route] = {}
+        self.moved: dict[int, str] = {}
+        """Routes whose match has gone to another instance -> match id, until they are attached again."""
         self.waiting = 0
         self.draining = False
         self._clock = clock

@@ -100,6 +100,8 @@ class PlayStreams:
         number, command_id = message.route, message.command_id
         try:
             route = connection.routes.get(number)
+            if route is None and number in connection.moved:
+                raise moved(connection.moved[number])
             if route is None or route.seat == SPECTATOR:
                 raise Rejected(
                     RejectionCode.NOT_SEATED,
@@ -151,6 +153,7 @@ class PlayStreams:
             return
         route = Route(connection, message.route, live, seat, player_id)
         connection.routes[message.route] = route
+        connection.moved.pop(message.route, None)
         live.watchers.append(route)
         told = table_pb2.Attached(route=message.route, info=views.info(live))
         if seat != SPECTATOR:
