@@ -23,9 +23,9 @@ from majlis.engine.vocabulary.tournament import (
     TournamentStage,
 )
 from majlis.engine.vocabulary.wire import decode_batch, decode_tournament_entry
-from tests.services.test_lobby_tournaments import create, direct, enter_computers, enter_person, playing
 from tests.support.lobby import Killed, Lobby, Platform, platform, refused, until
 from tests.support.nats import Server
+from tests.support.tournament_calls import create, direct, enter_computers, enter_person, playing
 
 POINTS = [
     "before start_tournament",

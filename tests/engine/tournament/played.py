@@ -7,10 +7,15 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import Any
 
+import pytest
+
+from majlis.engine.decider import Rejected
 from majlis.engine.tournament import Act, PodState, TournamentState, transact
 from majlis.engine.vocabulary.entry import ActorKind
 from majlis.engine.vocabulary.match import ComputerLevel, Controller, Termination
+from majlis.engine.vocabulary.rejection import RejectionCode as Code
 from majlis.engine.vocabulary.tournament import (
     BookResult,
     CreateTournament,
@@ -159,3 +164,18 @@ def seat_counts(played: Played) -> dict[str, list[int]]:
         for seat, entrant_id in enumerate(pod.entrants):
             counts.setdefault(entrant_id, [0] * played.state.setup.pod_size)[seat] += 1
     return counts
+
+
+def refused(played: Played, command: Any, kind: ActorKind = ActorKind.LOBBY) -> Code:
+    """The code; the log is as before."""
+    before = played.state
+    with pytest.raises(Rejected) as refusal:
+        played.do(command, kind)
+    assert played.state is before
+    assert refusal.value.detail
+    assert refusal.value.remedy
+    return refusal.value.code
+
+
+def kinds(events: Sequence[object]) -> list[type]:
+    return [type(event) for event in events]
