@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from msgspec.structs import asdict
@@ -17,6 +17,9 @@ from majlis.engine import scenario
 from majlis.engine.decider import Rejected
 from majlis.engine.options import texts
 from majlis.engine.registry import registered
+
+READABLE: Final = 110
+"""Columns of running text."""
 
 scenarios = typer.Typer(help="Executable rule examples.", no_args_is_help=True)
 
@@ -74,9 +77,10 @@ def rules(
     if as_json:
         print_json({"game": game, "rules_version": newest, "options": options, "text": text})
         return
-    out.print(Markdown(text))
+    width = min(out.width, READABLE)
+    out.print(Markdown(text), width=width)
     listed = "\n".join(f"* `{name}` = {value}" for name, value in options.items())
-    out.print(Markdown(f"## Options and defaults (rules version {newest})\n\n{listed}"))
+    out.print(Markdown(f"## Options and defaults (rules version {newest})\n\n{listed}"), width=width)
 
 
 def _yaml_files(given: list[Path]) -> list[Path]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Iterator
 from hashlib import sha256
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +20,6 @@ from majlis.cli.texts import words
 from majlis.engine import match
 from majlis.engine.decider import SPECTATOR
 from majlis.engine.match import MatchState
-from majlis.engine.registry import registered
 from majlis.engine.unreadable import Unreadable
 from majlis.engine.vocabulary.entry import Entry, Event
 from majlis.engine.vocabulary.match import MatchEnded
@@ -101,12 +102,17 @@ def _sentence(game: str, happened: Happening) -> str:
         places = ", ".join(map(str, happened.places)) or "none"
         return f"the match ends ({words(happened.termination.name)}): places by seat {places}"
     if hasattr(happened, "kind"):
-        return str(registered(game).notation.told(happened))
+        return str(narration(game).told(happened))
     # What all games share: the event's name says it.
     name = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in type(happened).__name__)
     seat = getattr(happened, "seat", None)
     reason = getattr(happened, "reason", "")
     return name.strip() + ("" if seat is None else f": seat {seat}") + (f" ({reason})" if reason else "")
+
+
+def narration(game: str) -> ModuleType:
+    """A game's words and pictures: `told(happening)` and `picture(public view, private view)`."""
+    return importlib.import_module(f"majlis.engine.games.{game}.narration")
 
 
 def _print(record: Record, moves: list[Move], viewer: int, start: int) -> None:
@@ -138,7 +144,7 @@ def _picture(state: MatchState, viewer: int) -> str:
         return "  nobody has been dealt a card yet"
     private = match.private_view(state, viewer).game_view if viewer >= 0 else None
     view = match.public_view(state).game_view
-    return str(registered(state.game).notation.picture(view, private))
+    return str(narration(state.game).picture(view, private))
 
 
 def _plain(move: Move) -> dict[str, Any]:

@@ -75,6 +75,8 @@ def tournament(summary: lobby_pb2.TournamentSummary) -> dict[str, Any]:
 
 def expected_pods(summary: lobby_pb2.TournamentSummary) -> int:
     """How many pods the whole tournament will have, as far as can be said now."""
+    if summary.stage in ENDED:
+        return summary.pods_total
     size = max(summary.setup.pod_size, 1)
     return max(summary.pods_total, summary.setup.rounds * -(-summary.entrants // size))
 

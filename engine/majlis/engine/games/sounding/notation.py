@@ -16,7 +16,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from majlis.engine.games.sounding.expectation import check
-from majlis.engine.games.sounding.narration import picture, told
 from majlis.engine.games.sounding.state import (
     CELLS,
     COLUMNS,
@@ -37,7 +36,7 @@ from majlis.engine.vocabulary.entry import Command
 from majlis.engine.vocabulary.sounding import SoundingChooseInitial
 from majlis.engine.vocabulary.wire import COMMAND_TYPES
 
-__all__ = ["check", "command_from", "picture", "position_from", "told"]
+__all__ = ["check", "command_from", "position_from"]
 
 KEYS: Final = frozenset(
     "grids phase turn stock discard rest in_hand totals deal opener closer last_turns chosen idle reshuffles undone".split()
