@@ -83,7 +83,9 @@ PROJECTION_LAG = _gauge(
 PROJECTION_GAPS = _counter(
     "projection_gap_total", "Gaps met in a projection's stream: it has stopped.", "projection"
 )
-RESULTS_SKIPPED = _counter("results_skipped_total", "Messages among the results that are no result of a match.")
+RESULTS_SKIPPED = _counter(
+    "results_skipped_total", "Messages among the results that are no result of a match."
+)
 
 # --- computers -------------------------------------------------------------------------------------------------------
 
