@@ -8,11 +8,15 @@ import pytest
 
 from majlis.chassis.journal.batches import MAX_BYTES, MAX_ENTRIES
 from majlis.chassis.journal.memory_store import CheckOrder, Fault
+from majlis.chassis.journal.recovery import open_shard
 from majlis.chassis.journal.shard import Stall
 from majlis.chassis.journal.store import TooLarge, WrongLastSequence
 from tests.support.journal import (
+    SUBJECT,
     Answers,
+    Claimed,
     ManualClock,
+    Notes,
     WatchedStore,
     entries_of,
     log_of,
@@ -226,6 +230,22 @@ async def test_attempts_are_repeated_without_limit_at_growing_intervals(
         await shard.stored(b"two")
     assert clock.slept[:6] == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0]
     assert max(clock.slept) == 1.0
+
+
+async def test_a_shard_whose_outcome_is_unknown_keeps_no_other_from_appending(
+    store: WatchedStore, clock: ManualClock
+) -> None:
+    one = await opened(store, clock)
+    other = await open_shard(store, "journal.match.1", "1", Claimed(1), "owner", Notes(), clock)
+    store.fault = lambda subject, data: Fault.LOSE_REQUEST if subject == SUBJECT else None
+    async with running(one), running(other):
+        waiting = asyncio.create_task(one.stored(b"one"))
+        await ticks()
+        for number in range(10):
+            await other.stored(b"%d" % number)
+        assert not waiting.done()
+        store.fault = lambda subject, data: None
+        await waiting
 
 
 async def test_a_stall_is_told_once_it_is_over(store: WatchedStore, clock: ManualClock) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fnmatch
 from collections.abc import AsyncGenerator, Callable
 from enum import Enum
@@ -34,6 +35,7 @@ class MemoryStore:
         self, order: CheckOrder = CheckOrder.EXPECTATION_FIRST, now_ms: Callable[[], int] = lambda: 0
     ) -> None:
         self.order = order
+        self.turns = asyncio.Semaphore(1)
         self.messages: list[tuple[str, Stored]] = []
         self.fault: Callable[[str, bytes], Fault | None] = lambda subject, data: None
         self.reachable = True

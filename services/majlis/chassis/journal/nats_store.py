@@ -23,6 +23,8 @@ _WRONG_LAST_SEQUENCE: Final = frozenset({10071, 10164})
 _NO_MESSAGE: Final = 10037
 _APPEND_TIMEOUT_S: Final = 2.0
 _READ_TIMEOUT_S: Final = 3.0
+_TURNS: Final = 2
+"""A stream flushes one message after the other: one is being flushed, the next is on its way."""
 _PAGE: Final = 256
 _UNTIL_KNOWN_S: Final = (0.005, 0.02, 0.1)
 _CONSUMER_IDLE_S: Final = 30.0
@@ -34,6 +36,7 @@ class NatsStore:
 
     def __init__(self, stream: str, connect: Connect) -> None:
         self.stream = stream
+        self.turns = asyncio.Semaphore(_TURNS)
         self._connect = connect
         self._link: Link | None = None
         self._linking = asyncio.Lock()

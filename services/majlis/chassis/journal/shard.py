@@ -120,7 +120,7 @@ class Shard:
 
     @property
     def stalled(self) -> bool:
-        """The append in flight has not been acknowledged for too long, or the shard may not be ours any more."""
+        """What is being appended has not been stored for too long, or the shard may not be ours any more."""
         since = self._in_flight_since
         return self._doubted or (since is not None and self._clock.monotonic() - since > STALL_AFTER_S)
 
@@ -154,13 +154,20 @@ class Shard:
 
     async def _append_gathered(self) -> None:
         while self._gathered:
-            entries = self._take()
-            began = self._clock.monotonic()
-            self.head = await self._settle(freeze(self.name, self.epoch, self.head, entries))
+            began, began_ms = self._clock.monotonic(), self._clock.now_ms()
+            self._in_flight_since = began
+            async with self._store.turns:
+                entries = self._take()
+                batch = freeze(self.name, self.epoch, self.head, entries)
+                head = await self._try(batch)
+            self.head = head or await self._insist(batch)
+            took_s, self._in_flight_since = self._clock.monotonic() - began, None
             self.batches += 1
             self.entries += len(entries)
             self._acknowledged += len(entries)
-            self.on_batch(self.head, self._clock.monotonic() - began)
+            self.on_batch(self.head, took_s)
+            if took_s > STALL_AFTER_S:
+                self.on_stall(Stall(began_ms, self._clock.now_ms()))
             # Each batch is released before the next is sent: waiters may ask at which sequence theirs stands.
             if self._doubtful():
                 await self._dispel_doubt()
@@ -178,23 +185,23 @@ class Shard:
         taken, self._gathered = self._gathered, []
         return taken
 
-    async def _settle(self, batch: Frozen) -> Head:
-        """Sends the same bytes until it is known that they are stored; raises Fenced if they never can be."""
-        self._in_flight_since = self._clock.monotonic()
-        sent_ms = self._clock.now_ms()
-        pause = _FIRST_PAUSE_S
+    async def _try(self, batch: Frozen) -> Head | None:
+        """Sends the batch once; None where nothing is known afterwards. Raises Fenced where it can never be stored."""
+        try:
+            return await settle_once(self._store, self._subject, batch, self.head)
+        except Unknown as error:
+            log.info("append repeated", event_type="append_repeated", shard=self.name, why=str(error))
+            return None
+
+    async def _insist(self, batch: Frozen) -> Head:
+        """Sends the same bytes until it is known that they are stored."""
+        pause_s = _FIRST_PAUSE_S
         while True:
-            try:
-                head = await settle_once(self._store, self._subject, batch, self.head)
-                break
-            except Unknown as error:
-                log.info("append repeated", event_type="append_repeated", shard=self.name, why=str(error))
-                await self._clock.sleep(pause)
-                pause = min(2 * pause, _LAST_PAUSE_S)
-        waited_s, self._in_flight_since = self._clock.monotonic() - self._in_flight_since, None
-        if waited_s > STALL_AFTER_S:
-            self.on_stall(Stall(sent_ms, self._clock.now_ms()))
-        return head
+            await self._clock.sleep(pause_s)
+            head = await self._try(batch)
+            if head is not None:
+                return head
+            pause_s = min(2 * pause_s, _LAST_PAUSE_S)
 
     def _doubtful(self) -> bool:
         """Whether the process stood still, so that somebody else may have written without our noticing."""

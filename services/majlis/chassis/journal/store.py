@@ -6,6 +6,7 @@ Stored, refused because the head has moved, or unknown. Nothing else matters to 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
@@ -34,6 +35,9 @@ class Unknown(Exception):
 
 class Store(Protocol):
     """An append-only log of subjects with optimistic appends."""
+
+    turns: asyncio.Semaphore
+    """How many batches should be under way at once: what waits for its turn here still grows, in there it does not."""
 
     async def append(self, subject: str, data: bytes, message_id: str, expected: int) -> int:
         """Stores `data` if the subject's last sequence is `expected` (0: none); returns its sequence.
