@@ -36,6 +36,8 @@ SCHEMA: Final = 1
 LEASE_S: Final = 5.0
 """How long a projection rests after its instance died; a restart of the database or the broker costs no lease."""
 _POLL_S: Final = 0.05
+_GATHER_S: Final = 0.05
+"""Who has caught up lets messages gather: a transaction for each would cost more than all else."""
 _FIRST_PAUSE_S: Final = 0.1
 _LAST_PAUSE_S: Final = 2.0
 _FOR_GOOD: Final = (DataError, IntegrityError, ProgrammingError)
@@ -186,17 +188,18 @@ class Projection:
                 position = await self._apply_all(position, fresh)
                 if gap:
                     raise ProjectionGap(gap)
-                metrics.PROJECTION_LAG.labels(name).set(messages[-1].pending if messages else 0)
+                pending = messages[-1].pending if messages else 0
+                metrics.PROJECTION_LAG.labels(name).set(pending)
                 self._pause_s = _FIRST_PAUSE_S
+                if not pending:
+                    await self._clock.sleep(_GATHER_S)
         finally:
             with contextlib.suppress(nats.errors.Error):
                 await feed.close()
 
     def _check(self, feed: Feed, position: int) -> None:
         if position > feed.last:
-            raise ProjectionGap(
-                f"the stream ends at {feed.last}, before our position {position}: it was replaced"
-            )
+            raise ProjectionGap(f"the stream ends at {feed.last}, before our position {position}")
         if position and feed.first > position + 1:
             raise ProjectionGap(f"the stream begins at {feed.first}, after our position {position}")
 
