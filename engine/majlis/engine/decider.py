@@ -108,7 +108,10 @@ class Game(Protocol[State]):
         """Total and silent: never raises on an old log; events of other kinds leave the state as it is."""
 
     def legal(self, state: State, seat: int) -> Iterable[Command]:
-        """Every command `decide` would accept from this seat now; none when the decision does not wait for it."""
+        """Every command `decide` would accept from this seat now; none when the decision does not wait for it.
+
+        Where those are too many to list, iteration gives what a sensible player would choose from, and `in` answers for all.
+        """
 
     def view(self, state: State, viewer: int) -> Any:
         """SPECTATOR: the public view struct. A seat: what that seat alone sees on top (its private view struct)."""

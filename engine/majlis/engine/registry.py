@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from majlis.engine.computer import Computer
 from majlis.engine.decider import Game, Rejected
+from majlis.engine.games.numbers import Numbers
+from majlis.engine.games.numbers import notation as numbers_notation
+from majlis.engine.games.numbers.computer import NumbersComputer
 from majlis.engine.games.sounding import Sounding
 from majlis.engine.games.sounding import notation as sounding_notation
 from majlis.engine.games.sounding.computer import SoundingComputer
@@ -27,6 +30,7 @@ class Registered(Struct, frozen=True):
 
 
 GAMES: Final[dict[str, Registered]] = {
+    "numbers": Registered(Numbers(), NumbersComputer(), numbers_notation),
     "sounding": Registered(Sounding(), SoundingComputer(), sounding_notation),
     "thousand": Registered(Thousand(), ThousandComputer(), thousand_notation),
 }

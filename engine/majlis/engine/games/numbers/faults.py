@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from majlis.engine.games.numbers.arithmetic import (
     first_in_order,
     is_minimal,
-    possible,
     smallest_sets,
     value,
 )
@@ -20,12 +19,10 @@ from majlis.engine.games.numbers.cards import (
     RIGHTS_OF,
 )
 from majlis.engine.games.numbers.legal import (
-    NOT_PICTURES,
-    NOT_SYMBOLS,
     PLAYS,
-    UNITS,
     barred,
     calculations,
+    fewest,
 )
 from majlis.engine.games.numbers.options import Options
 from majlis.engine.games.numbers.state import NOTHING, State
@@ -77,17 +74,6 @@ def _wrong_result(options: Options, cards: bytes, target: int) -> Judgement:
     if options.correction == "server":
         return Judgement(Fault.WRONG_RESULT, found)
     return Judgement(Fault.WRONG_RESULT, b"", True)
-
-
-def fewest(options: Options, hand: bytes, target: int) -> int:
-    """NUM-O8: the size of the smallest calculation in the whole hand; large where there is none."""
-    rest = hand.translate(None, barred(options, target))
-    sizes = [99]
-    for kind in (NOT_SYMBOLS, NOT_PICTURES):
-        held = sum([UNITS[card] for card in rest.translate(None, kind)])
-        for each in possible(options.operations, NUMBER_OF[target], held)[:1]:
-            sizes.append(sum([each >> 4 * n & 15 for n in range(10)]))
-    return min(sizes)
 
 
 def first_set(options: Options, cards: bytes, target: int) -> bytes:

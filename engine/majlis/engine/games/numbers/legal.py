@@ -70,7 +70,12 @@ def plays(state: State, seat: int) -> Iterator[Command]:
         yield from _single(hand.translate(None, UNFITTING[target]), drawn)
         options = state.frame.options
         rest = hand.translate(None, barred(options, target))
-        yield from calculations(options.operations, rest, target, drawn)
+        found = calculations(options.operations, rest, target, drawn)
+        if options.minimum_scope == "thrown":
+            yield from found
+        else:
+            most = fewest(options, hand, target)
+            yield from [each for each in found if len(each.cards) <= most]
         if state.phase <= DREW or options.again_chain == "allow":
             yield from _jokers(hand, target, drawn)
     if may_again(state, seat):
@@ -114,6 +119,17 @@ def barred(options: Options, target: int) -> bytes:
     if options.calculation_on_one == "example" and NUMBER_OF[target] == 1:
         return bytes([card for card in FITTING[target] if NUMBER_OF[card] == 1])
     return FITTING[target]
+
+
+def fewest(options: Options, hand: bytes, target: int) -> int:
+    """NUM-O8: the size of the smallest calculation in the whole hand; large where there is none."""
+    rest = hand.translate(None, barred(options, target))
+    sizes = [99]
+    for kind in (NOT_SYMBOLS, NOT_PICTURES):
+        held = sum([UNITS[card] for card in rest.translate(None, kind)])
+        for each in possible(options.operations, NUMBER_OF[target], held)[:1]:
+            sizes.append(sum([each >> 4 * n & 15 for n in range(10)]))
+    return min(sizes)
 
 
 def calculations(operations: str, rest: bytes, target: int, drawn: int) -> Iterator[NumbersCalculate]:
