@@ -26,6 +26,7 @@ from majlis.engine.vocabulary.numbers import (
 
 
 def emit_kept(emit: Emitter[State], seat: int) -> None:
+    """The drawn card stays in the hand and the turn passes; or nobody can move any more (NUM-O35)."""
     emit(NumbersKept(seat=seat))
     emit_if_stuck(emit)
 
@@ -69,6 +70,7 @@ def emit_turn_over(emit: Emitter[State], seat: int, *, has_played: bool) -> None
 
 
 def emit_corrected(emit: Emitter[State], seat: int, cards: bytes, operations: bytes) -> None:
+    """What puts the play right stays, the rest returns (NUM-36)."""
     counts = emit.state.frame.options.corrected_bonus == "yes"
     points = bonus(len(cards)) if counts else 0
     emit(NumbersCorrected(seat=seat, cards=cards, operations=operations, bonus=points))

@@ -58,6 +58,7 @@ _ASKED: Final = {
 
 
 def wrong_phase(state: State) -> NoReturn:
+    """Refuses a command that this phase does not ask for."""
     raise Rejected(RejectionCode.WRONG_PHASE, "that is not what is to be decided now", _ASKED[state.phase])
 
 
@@ -133,6 +134,7 @@ def _is_unfit(state: State, cards: bytes) -> bool:
 
 
 def judged(state: State, seat: int, command: NumbersCalculate) -> Judgement:
+    """The judgement of a calculation, or of what is none."""
     if _is_unfit(state, command.cards):
         return UNFIT
     return judge_calculation(state, seat, command.cards, command.operations)
@@ -181,15 +183,18 @@ def check_draw(state: State, seat: int, command: NumbersDraw) -> None:
 
 
 def check_keep(state: State, _seat: int, _command: NumbersKeep) -> None:
+    """Only what was drawn can be kept."""
     if not may_keep(state):
         wrong_phase(state)
 
 
 def check_end(state: State, _seat: int, _command: NumbersEnd) -> None:
+    """NUM-O36: only after a play."""
     if state.phase is not PLAYED:
         wrong_phase(state)
 
 
 def check_give_up(state: State, _seat: int, _command: NumbersGiveUp) -> None:
+    """Only where a correction is asked for."""
     if state.phase is not CORRECTION:
         wrong_phase(state)
