@@ -26,6 +26,7 @@ ALLOWED: Final = {
 """NUM-13, NUM-21."""
 GUARD: Final = 0x8888888888
 """The highest bit of each number's four: a number occurs four times at most."""
+ONES: Final = 0x1111111111
 LONGEST: Final = 8
 """No minimal calculation has more cards."""
 
@@ -57,9 +58,9 @@ def holds(held: int, wanted: int) -> bool:
     return ((held | GUARD) - wanted) & GUARD == GUARD
 
 
-def mask_of(multiset: int) -> int:
-    """Which numbers occur: bit n - 1 for n."""
-    return sum([1 << n for n in range(10) if multiset >> 4 * n & 15])
+def support(multiset: int) -> int:
+    """Which numbers occur: the lowest of each number's four bits."""
+    return (multiset | multiset >> 1 | multiset >> 2) & ONES
 
 
 @lru_cache(64)
@@ -69,17 +70,24 @@ def minimal(operations: str, result: int) -> frozenset[int]:
     return frozenset([packed([int(digit) or 10 for digit in text]) for text in texts])
 
 
+@lru_cache(64)
+def _by_size(operations: str, result: int) -> tuple[tuple[int, int], ...]:
+    """The minimal multisets, the smallest first, each with its support."""
+    found = sorted(minimal(operations, result), key=lambda each: (len(unpacked(each)), unpacked(each)))
+    return tuple([(each, support(each)) for each in found])
+
+
 @lru_cache(1 << 15)
-def within(operations: str, result: int, mask: int) -> tuple[int, ...]:
-    """Those made of these numbers alone; the smallest first."""
-    found = [each for each in minimal(operations, result) if not mask_of(each) & ~mask]
-    return tuple(sorted(found, key=lambda each: (len(unpacked(each)), unpacked(each))))
+def within(operations: str, result: int, numbers: int) -> tuple[int, ...]:
+    """Those made of these numbers alone (a support); the smallest first."""
+    others = ~numbers
+    return tuple([each for each, mine in _by_size(operations, result) if not mine & others])
 
 
 def possible(operations: str, result: int, held: int) -> list[int]:
     """The minimal calculations that the held numbers are enough for; the smallest first."""
     guarded = held | GUARD
-    return [each for each in within(operations, result, mask_of(held)) if (guarded - each) & GUARD == GUARD]
+    return [each for each in within(operations, result, support(held)) if (guarded - each) & GUARD == GUARD]
 
 
 def is_minimal(operations: str, result: int, numbers: Sequence[int]) -> bool:
