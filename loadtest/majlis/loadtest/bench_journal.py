@@ -104,7 +104,7 @@ async def _opened(urls: list[str], shards: int) -> AsyncIterator[_Load]:
     async def connect() -> Client:
         return await broker.connect(urls, "table-bench-journal", reconnect=False)
 
-    store = NatsStore(broker.JOURNAL, connect)
+    store = NatsStore(broker.JOURNAL, connect, len(urls))
     opened = [
         await open_shard(store, f"journal.match.{name}", name, _Nobody(), "bench", _Nobody(), _clock)
         for name in itertools.islice(_names, shards)

@@ -56,7 +56,8 @@ class Instance:
 
     def _store(self, settings: Settings, stream: str) -> NatsStore:
         urls, connection = settings.broker.urls, f"{self.name}-{stream.lower()}"
-        return NatsStore(stream, lambda: broker.connect(urls, connection, reconnect=False))
+        replicas = settings.broker.replicas
+        return NatsStore(stream, lambda: broker.connect(urls, connection, reconnect=False), replicas)
 
     async def start(self) -> None:
         """Begins to hear the others, then to claim shards."""

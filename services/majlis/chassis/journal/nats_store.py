@@ -23,8 +23,6 @@ _WRONG_LAST_SEQUENCE: Final = frozenset({10071, 10164})
 _NO_MESSAGE: Final = 10037
 _APPEND_TIMEOUT_S: Final = 2.0
 _READ_TIMEOUT_S: Final = 3.0
-_TURNS: Final = 2
-"""A stream flushes one message after the other: one is being flushed, the next is on its way."""
 _PAGE: Final = 256
 _UNTIL_KNOWN_S: Final = (0.005, 0.02, 0.1)
 _CONSUMER_IDLE_S: Final = 30.0
@@ -32,11 +30,12 @@ _CONSUMER_IDLE_S: Final = 30.0
 
 
 class NatsStore:
-    """One stream of the broker as a Store."""
+    """One stream of the broker as a Store; `replicas` of it are kept."""
 
-    def __init__(self, stream: str, connect: Connect) -> None:
+    def __init__(self, stream: str, connect: Connect, replicas: int = 1) -> None:
         self.stream = stream
-        self.turns = asyncio.Semaphore(_TURNS)
+        # A stream flushes one message after the other: one is under way in each replica, and one on its way there.
+        self.turns = asyncio.Semaphore(replicas + 1)
         self._connect = connect
         self._link: Link | None = None
         self._linking = asyncio.Lock()

@@ -37,7 +37,7 @@ class Store(Protocol):
     """An append-only log of subjects with optimistic appends."""
 
     turns: asyncio.Semaphore
-    """How many batches should be under way at once: what waits for its turn here still grows, in there it does not."""
+    """Taken around an append where batches gather: while they wait here they grow, on the way they do not."""
 
     async def append(self, subject: str, data: bytes, message_id: str, expected: int) -> int:
         """Stores `data` if the subject's last sequence is `expected` (0: none); returns its sequence.
