@@ -17,6 +17,7 @@ from majlis.engine.games.numbers.cards import (
     contains,
 )
 from majlis.engine.games.numbers.faults import (
+    FAULTLESS,
     Fault,
     Judgement,
     fits,
@@ -125,7 +126,9 @@ def check_calculate(state: State, seat: int, command: NumbersCalculate) -> None:
             _illegal("a correction uses the cards thrown", _ASKED[CORRECTION])
         return
     _require_play(state, seat, cards)
-    _refuse_if_blocked(state, judged(state, seat, command), unfit=_is_unfit(state, cards))
+    is_blocking = state.frame.options.penalties == "off"
+    judgement = judged(state, seat, command) if is_blocking else FAULTLESS
+    _refuse_if_blocked(state, judgement, unfit=_is_unfit(state, cards))
 
 
 def _is_unfit(state: State, cards: bytes) -> bool:

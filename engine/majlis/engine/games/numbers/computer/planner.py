@@ -7,7 +7,6 @@ from typing import Final
 from majlis.engine.games.numbers.arithmetic import minimal
 from majlis.engine.games.numbers.cards import (
     AGAIN,
-    CHANGE_ANY,
     CHANGERS,
     FIRST_PICTURE,
     NUMBER_OF,
@@ -33,12 +32,9 @@ CARD: Final = 3.0
 """What one card less in the hand is worth, in points."""
 OUT: Final = 12.0
 """What it is worth to be out."""
-WORTH: Final = {AGAIN: 4.0, CHANGE_ANY: 3.0}
-"""What a joker is worth that stays in the hand, beyond the card that it is."""
-CHANGER: Final = 2.0
-DEEP: Final = 6
+DEEP: Final = 12
 """So many plays are looked at for what could follow the joker play-again."""
-HARD: Final = 1.0
+HARD: Final = 1.5
 """What the hardest number left to the next player is worth."""
 
 
@@ -74,7 +70,7 @@ class Planner:
         if isinstance(play, NumbersAgain):
             return 0.0
         cards = cards_of(play)
-        worth = CARD * len(cards) - sum([_kept(card) for card in cards])
+        worth = CARD * len(cards)
         if isinstance(play, NumbersCalculate):
             worth += bonus(len(cards))
         if len(state.hands[self.seat]) == len(cards):
@@ -128,7 +124,7 @@ class Planner:
         )
         ranked = self._ranked(after)
         best = ranked[0][0] if ranked else -CARD
-        return best + CARD - _kept(AGAIN)
+        return best + CARD
 
 
 def cards_of(play: Command) -> bytes:
@@ -140,10 +136,6 @@ def cards_of(play: Command) -> bytes:
     if isinstance(play, NumbersJoker):
         return bytes([play.joker]) if play.cover is None else bytes([play.joker, play.cover])
     return b""
-
-
-def _kept(card: int) -> float:
-    return WORTH.get(card, CHANGER if card in CHANGERS else 0.0)
 
 
 def _hardness(operations: str, card: int) -> float:
