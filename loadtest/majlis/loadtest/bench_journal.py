@@ -33,6 +33,7 @@ _OUTSTANDING: Final = 4096
 _BARE_IN_FLIGHT: Final = 256
 _TICK_S: Final = 0.001
 _BEAT_S: Final = 0.1
+_WARM_UP_S: Final = 0.5
 _SMALLEST: Final = 140
 _clock: Final = SystemClock()
 
@@ -70,12 +71,13 @@ async def _measure(entries: list[bytes], rate: float, seconds: float, rng_seed: 
         async with private_brokers(nodes) as urls:
             for shards, _ in cases:
                 async with _opened(urls, shards) as load:
+                    await load.open(entries, rate, _WARM_UP_S, rng_seed)
                     figures = {
                         "shards": shards,
                         "nodes": nodes,
-                        "bare_publish_per_s": await _bare(urls, entries, seconds / 2),
-                        "entries_per_s": await load.closed(entries, seconds),
                         **await load.open(entries, rate, seconds, rng_seed),
+                        "entries_per_s": await load.closed(entries, seconds),
+                        "bare_publish_per_s": await _bare(urls, entries, seconds / 2),
                     }
                 told.append(figures)
     return told

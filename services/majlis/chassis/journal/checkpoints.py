@@ -25,7 +25,7 @@ from .batches import SCHEMA
 from .store import Store, Stored, TooLarge, Unknown, WrongLastSequence
 
 BUCKET_SIZE: Final = 32
-FORMAT: Final = 2
+FORMAT: Final = 1
 _NOTHING_UNSAVED: Final = 2**63
 """In place of a sequence, for a bucket that is written only to take it over."""
 
