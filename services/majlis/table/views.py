@@ -106,18 +106,18 @@ def show(
     """The change that `events` made, for the seats given."""
     state = live.stored
     assert state is not None
+    seats = set(viewers)
+    alone = match.told_alone(state, events, seats - {SPECTATOR}) if events else {}
     return Shown(
         live.id,
         public(live),
         tuple(told),
         {
-            seat: Seen(version(state, seat), private(live, seat), _told(state, events, seat))
-            for seat in set(viewers)
+            seat: Seen(
+                version(state, seat),
+                private(live, seat),
+                tuple([encode_told(one) for one in alone[seat]]) if seat in alone else (),
+            )
+            for seat in seats
         },
     )
-
-
-def _told(state: MatchState, events: Sequence[Event], seat: int) -> tuple[bytes, ...]:
-    if seat == SPECTATOR:
-        return ()
-    return tuple([encode_told(one) for one in match.happenings(state, events, seat)])

@@ -18,6 +18,7 @@ from majlis.engine.match.views import (
     private_view,
     public_view,
     result,
+    told_alone,
     view,
 )
 
@@ -43,6 +44,7 @@ __all__ = [
     "public_view",
     "result",
     "stamp",
+    "told_alone",
     "view",
     "waiting_for",
 ]

@@ -26,7 +26,7 @@ from majlis.engine.vocabulary.rejection import RejectionCode
 
 def game_of(state: MatchState) -> Game[Any]:
     """The rules this match is played by."""
-    return registry.game(state.facts.opened.game)
+    return registry.GAMES[state.facts.opened.game].game
 
 
 def reject(code: RejectionCode, detail: str, remedy: str) -> Rejected:

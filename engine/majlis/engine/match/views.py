@@ -98,6 +98,21 @@ def happenings(state: MatchState, events: Iterable[Event], viewer: int) -> list[
     return told
 
 
+def told_alone(
+    state: MatchState, events: Iterable[Event], seats: Iterable[int]
+) -> dict[int, list[Happening]]:
+    """What single seats alone are told of events, by seat; a seat that is told nothing is not in it."""
+    of_game, seats = game_of(state).happening, tuple(seats)
+    told: dict[int, list[Happening]] = {}
+    for event in events:
+        if type(event) not in _TOLD:
+            for seat in seats:
+                one = of_game(event, seat)
+                if one is not None:
+                    told.setdefault(seat, []).append(one)
+    return told
+
+
 def result(state: MatchState) -> Result:
     """The result of a match that has ended: revision 1. Raises ValueError before."""
     ended, opened = state.ended, state.facts.opened
