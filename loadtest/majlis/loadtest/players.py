@@ -275,9 +275,9 @@ class Players:
 
     def _send(self, seat: Seat, decision_id: int, command: entry_pb2.Command, began: float) -> None:
         self._last_command += 1
-        act = table_pb2.Act(
-            route=seat.route, command_id=f"{self._last_command:x}", decision_id=decision_id, command=command
-        )
+        act = table_pb2.Act()
+        act.route, act.command_id, act.decision_id = seat.route, f"{self._last_command:x}", decision_id
+        act.command.CopyFrom(command)
         seat.match.sent.append(Sent(seat, act, began))
         self.tally.sent += 1
         if seat.match.link is not None:
