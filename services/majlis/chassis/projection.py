@@ -199,7 +199,7 @@ class Projection:
 
     def _check(self, feed: Feed, position: int) -> None:
         if position > feed.last:
-            raise ProjectionGap(f"the stream ends at {feed.last}, before our position {position}")
+            raise ProjectionGap(f"the stream was replaced: it ends at {feed.last}, we stand at {position}")
         if position and feed.first > position + 1:
             raise ProjectionGap(f"the stream begins at {feed.first}, after our position {position}")
 
