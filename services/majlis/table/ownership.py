@@ -52,7 +52,7 @@ SILENT_AFTER_S: Final = 3.0
 SUSPECT_AFTER_S: Final = 1.2
 """One unheard for so long is asked; if neither its subscription nor its port is there, it is gone."""
 CLAIM_PAUSE_S: Final = 5.0
-"""A shard changes hands through one instance at most once in so long."""
+"""An instance claims the same shard at most once in so long: two that disagree must not take turns."""
 TICK_S: Final = 0.1
 SAVED_WITHIN_S: Final = 5.0
 """How old a match's checkpoint may become: what was played since is what a new owner has to read."""
@@ -148,13 +148,16 @@ class ShardKeeper:
         self._make = make
         self._store = store
         self._clock = clock
+        self._next_claim = clock.monotonic()
 
     async def run(self) -> None:
         """Owns the shard whenever it should."""
         while True:
             with contextlib.suppress(Taken, Fenced, *_BROKER_ERRORS):
-                held = await self._claim() if self._wanted() else None
+                may_claim = self._clock.monotonic() >= self._next_claim
+                held = await self._claim() if may_claim and self._wanted() else None
                 if held is not None:
+                    self._next_claim = self._clock.monotonic() + CLAIM_PAUSE_S
                     await self._hold(held)
                     await self._clock.sleep(0 if self._presence.draining else TICK_S)
             await self._clock.sleep(TICK_S)
@@ -187,7 +190,6 @@ class ShardKeeper:
             log.critical("shard not opened", event_type="shard_refused", shard=self.name, why=str(error))
             renewing.cancel()
             await held.release(self._clock)
-            await self._clock.sleep(CLAIM_PAUSE_S)
             return
         except BaseException:
             renewing.cancel()
