@@ -26,7 +26,7 @@ _REHEARSED: Final = 100
 
 def path(
     *,
-    tables: int = 100,
+    tables: int = 1000,
     rate: float | None = None,
     seconds: float = 10.0,
     warm_up_s: float = 3.0,
