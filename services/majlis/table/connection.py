@@ -101,6 +101,8 @@ class Connection:
 
     def __init__(self, clock: Clock) -> None:
         self.routes: dict[int, Route] = {}
+        self.attaching: dict[int, table_pb2.Attach] = {}
+        """Asked for, and answered when what was decided for the match is stored."""
         self.moved: dict[int, str] = {}
         """Routes whose match has gone to another instance -> match id, until they are attached again."""
         self.waiting = 0

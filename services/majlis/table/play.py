@@ -67,6 +67,7 @@ class PlayStreams:
                     break
         finally:
             self._connections.discard(connection)
+            connection.attaching.clear()
             for route in list(connection.routes.values()):
                 route.detach()
             writer.cancel()
@@ -86,6 +87,7 @@ class PlayStreams:
 
     def _take(self, connection: Connection, up: table_pb2.PlayUp) -> None:
         for number in up.detach:
+            connection.attaching.pop(number, None)
             if number in connection.routes:
                 connection.routes[number].detach()
         for attach in up.attach:
@@ -127,22 +129,29 @@ class PlayStreams:
             if (
                 not message.route
                 or message.route in connection.routes
-                or len(connection.routes) >= MAX_ROUTES
+                or message.route in connection.attaching
+                or len(connection.routes) + len(connection.attaching) >= MAX_ROUTES
             ):
                 raise Rejected(
                     RejectionCode.MALFORMED,
                     f"route {message.route} cannot be attached: it is 0, in use, or one too many",
                     "number the routes of a stream 1, 2, 3 …",
                 )
+            connection.attaching[message.route] = message
             self._host.when_stored(
                 message.match_id, lambda live: self._attach_stored(connection, message, live)
             )
         except Rejected as rejected:
+            if connection.attaching.get(message.route) is message:
+                del connection.attaching[message.route]
             refuse(connection, message.route, rejected)
 
     def _attach_stored(
         self, connection: Connection, message: table_pb2.Attach, live: LiveMatch | None
     ) -> None:
+        if connection.attaching.get(message.route) is not message:
+            return  # detached again, or the stream has ended
+        del connection.attaching[message.route]
         if live is None:
             refuse(connection, message.route, moved(message.match_id))
             return
