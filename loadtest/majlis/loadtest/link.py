@@ -27,7 +27,7 @@ class Link:
     def __init__(
         self,
         address: str,
-        deliver: Callable[[table_pb2.PlayDown], None],
+        deliver: Callable[[Link, table_pb2.PlayDown], None],
         opened: Callable[[], None],
         broken: Callable[[], None],
     ) -> None:
@@ -79,7 +79,7 @@ class Link:
                 for ping in frame.pings:
                     self._pongs.append(table_pb2.Pong(id=ping.id))
                     self._wake.set()
-                self._deliver(frame)
+                self._deliver(self, frame)
         except asyncio.CancelledError:
             # `cut` cancels the call, which looks the same from inside as being cancelled ourselves.
             if not stream.cancelled() or _being_cancelled():

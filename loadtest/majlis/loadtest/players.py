@@ -143,6 +143,8 @@ class Players:
                 del self._homeless[match.id]
                 match.link = link
                 for seat in match.seats:
+                    # In case the instance still holds it there: it may have lost the match and have it again.
+                    link.detach(seat.route)
                     link.send(
                         table_pb2.Attach(
                             route=seat.route,
@@ -175,23 +177,23 @@ class Players:
 
     # --- what comes in ----------------------------------------------------------------------------------------------
 
-    def _take(self, frame: table_pb2.PlayDown) -> None:
+    def _take(self, link: Link, frame: table_pb2.PlayDown) -> None:
         for attached in frame.attached:
-            self._attached(attached)
+            self._attached(link, attached)
         for answer in frame.answers:
-            self._answered(answer)
+            self._answered(link, answer)
         for update in frame.updates:
             self._updated(update)
 
-    def _attached(self, attached: table_pb2.Attached) -> None:
+    def _attached(self, link: Link, attached: table_pb2.Attached) -> None:
         seat = self._routes.get(attached.route)
-        if seat is None:
-            return
+        if seat is None or seat.match.link is not link:
+            return  # we are elsewhere by now
         match, code = seat.match, attached.rejected.code
         if not attached.HasField("rejected"):
             for sent in match.sent:
-                if sent.seat is seat and not sent.accepted and match.link is not None:
-                    match.link.send(sent.act)
+                if sent.seat is seat and not sent.accepted:
+                    link.send(sent.act)
         elif code in _ELSEWHERE:
             self._lose(match)
         elif code in _GONE:
@@ -199,7 +201,7 @@ class Players:
         else:
             self.tally.refuse(rejection_pb2.RejectionCode.Name(code))
 
-    def _answered(self, answer: table_pb2.Answer) -> None:
+    def _answered(self, link: Link, answer: table_pb2.Answer) -> None:
         seat = self._routes.get(answer.route)
         sent = find(seat, answer.command_id)
         if seat is None or sent is None:
@@ -213,7 +215,8 @@ class Players:
                 seat.match.sent.remove(sent)
         elif answer.rejected.code in _ELSEWHERE:
             self.tally.moved += 1
-            self._lose(seat.match)
+            if seat.match.link is link:
+                self._lose(seat.match)
         else:
             self.tally.refuse(rejection_pb2.RejectionCode.Name(answer.rejected.code))
             seat.match.sent.remove(sent)
