@@ -18,6 +18,7 @@ from majlis.engine.games.sounding.computer import SoundingComputer
 from majlis.engine.games.thousand import Thousand
 from majlis.engine.games.thousand import notation as thousand_notation
 from majlis.engine.games.thousand.computer import ThousandComputer
+from majlis.engine.vocabulary.match import Option
 from majlis.engine.vocabulary.rejection import RejectionCode
 
 
@@ -27,11 +28,15 @@ class Registered(Struct, frozen=True):
     game: Game[Any]
     computer: Computer
     notation: ModuleType
+    tournament_options: tuple[Option, ...] = ()
+    """What tournaments play by where they do not say otherwise (RULES §6.3)."""
 
 
 GAMES: Final[dict[str, Registered]] = {
     "numbers": Registered(Numbers(), NumbersComputer(), numbers_notation),
-    "sounding": Registered(Sounding(), SoundingComputer(), sounding_notation),
+    "sounding": Registered(
+        Sounding(), SoundingComputer(), sounding_notation, (Option(name="stall_limit", value="40"),)
+    ),
     "thousand": Registered(Thousand(), ThousandComputer(), thousand_notation),
 }
 

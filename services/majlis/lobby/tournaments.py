@@ -14,7 +14,7 @@ from majlis.engine.decider import Rejected
 from majlis.engine.shuffle import SEED_BYTES
 from majlis.engine.tournament import TournamentState
 from majlis.engine.unreadable import Unreadable
-from majlis.engine.vocabulary.match import ComputerLevel, Controller, OpenMatch, SeatSetup
+from majlis.engine.vocabulary.match import ComputerLevel, Controller, OpenMatch, Option, SeatSetup
 from majlis.engine.vocabulary.rejection import RejectionCode
 from majlis.engine.vocabulary.tournament import Entrant, TournamentSetup
 from majlis.engine.vocabulary.wire import fill_tournament_setup, read_tournament_setup
@@ -42,12 +42,19 @@ def read_setup(message: tournament_pb2.TournamentSetup) -> TournamentSetup:
         setup,
         name=clean_name(setup.name, LONGEST_NAME),
         rules_version=version,
+        options=_with_tournament_options(setup),
         # The seed decides pairings and lots: nobody but the platform may know it beforehand.
         rng_seed=secrets.token_bytes(SEED_BYTES),
     )
     try_opening(_full_pod(setup))
     chosen = options.complete(game.rules_versions[version], setup.options)
     return replace(setup, min_pod_size=_smallest_pod(setup, chosen))
+
+
+def _with_tournament_options(setup: TournamentSetup) -> tuple[Option, ...]:
+    chosen = {option.name for option in setup.options}
+    usual = registry.registered(setup.game).tournament_options
+    return (*setup.options, *(option for option in usual if option.name not in chosen))
 
 
 def _full_pod(setup: TournamentSetup) -> OpenMatch:

@@ -13,7 +13,7 @@ import typer
 
 from majlis.cli.demo import report
 from majlis.cli.demo.audit import audit, ratings
-from majlis.cli.demo.tournament import POD_SIZE, insist, play
+from majlis.cli.demo.tournament import insist, play, pod_size
 from majlis.cli.evidence import export_quietly
 from majlis.cli.exits import NO, no
 from majlis.cli.output import Json, note
@@ -89,6 +89,6 @@ async def _play_and_check(game: str) -> dict[str, Any]:
     verdict = await audit(tournament_id, matches)
     file = settings.data_dir / f"{tournament_id}.majlis"
     await insist(lambda: export_quietly(tournament_id, file))
-    rated = await ratings(game, matches * POD_SIZE)
+    rated = await ratings(game, matches * pod_size(game))
     seconds = max(summary.ended_at_ms - summary.started_at_ms, 1) / 1000
     return report.facts(played, verdict, rated, seconds=seconds, file=file)

@@ -8,21 +8,25 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from majlis.cli.calls import AGAIN_S
 from majlis.cli.exits import UNREACHABLE, Ending
 from majlis.cli.options import LEVELS, Level
 from majlis.cli.tournament import calls
+from majlis.engine import registry
+from majlis.engine.decider import Rejected
 from majlis.v1 import lobby_pb2, match_pb2, tournament_pb2
 
 T = TypeVar("T")
 
 ENTRANTS: Final = {Level.NOVICE: 8, Level.CLUB: 8, Level.EXPERT: 8}
 POD_SIZE: Final = 4
+"""Where the game seats so many, otherwise the next smaller number that it does."""
 ROUNDS: Final = 5
-FAST_CLOCK: Final = {"initial_flips_ms": "3000", "turn_ms": "3000", "drawn_ms": "3000"}
-"""Computers answer at once; a deadline is only met when one has died."""
+FAST_MS: Final = "3000"
+"""Every time limit: computers answer at once, a deadline is only met when one has died."""
 PATIENCE_S: Final = 60.0
 
 
@@ -41,9 +45,9 @@ async def play(tournament_id: str, game: str, see: Callable[[lobby_pb2.Tournamen
     setup = tournament_pb2.TournamentSetup(
         name="Demo",
         game=game,
-        options=[match_pb2.Option(name=name, value=value) for name, value in FAST_CLOCK.items()],
+        options=_fast_clock(game),
         rounds=ROUNDS,
-        pod_size=POD_SIZE,
+        pod_size=pod_size(game),
         no_show=tournament_pb2.NO_SHOW_POLICY_COMPUTER,
         seating_timeout_ms=30_000,
         thinking_percent=0,
@@ -58,6 +62,25 @@ async def play(tournament_id: str, game: str, see: Callable[[lobby_pb2.Tournamen
     told = await insist(lambda: calls.standings(tournament_id))
     last = await insist(lambda: calls.pairings(tournament_id, summary.setup.rounds))
     return Played(tournament_id, summary, list(told.standings), last.pods[0].pod.match_id)
+
+
+def pod_size(game: str) -> int:
+    """How many play at each table of the demo. Raises Rejected(UNKNOWN_GAME)."""
+    rules = registry.game(game)
+    defaults = rules.rules_versions[max(rules.rules_versions)]
+    for seats in range(POD_SIZE, 2, -1):
+        try:
+            rules.check_setup(seats, defaults)
+            return seats
+        except Rejected:
+            continue
+    return 2
+
+
+def _fast_clock(game: str) -> list[match_pb2.Option]:
+    rules = registry.game(game)
+    names = msgspec.structs.asdict(rules.rules_versions[max(rules.rules_versions)])
+    return [match_pb2.Option(name=name, value=FAST_MS) for name in names if name.endswith("_ms")]
 
 
 async def insist(work: Callable[[], Awaitable[T]]) -> T:
