@@ -70,7 +70,8 @@ def test_while_it_serves_it_says_where(capsys: pytest.CaptureFixture[str]) -> No
 def test_when_it_ends_it_says_how_to_replay_without_a_platform(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, facts(), serving=False)
     assert "majlis replay data/demo.majlis --match 5-abcd" in text
-    assert "127.0.0.1:7470" not in text
+    assert "majlis verify data/demo.majlis --data-dir data" in text
+    assert "gRPC 127.0.0.1:7470" in text, "also then it is said where everything was"
 
 
 def test_a_failed_audit_is_said_plainly(capsys: pytest.CaptureFixture[str]) -> None:

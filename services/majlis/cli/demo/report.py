@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,13 +58,12 @@ def facts(
 
 
 def tell(told: dict[str, Any], settings: Settings, *, serving: bool, as_json: bool) -> None:
-    """The platform's addresses are told only while it goes on serving."""
+    """What came of it, and where the platform is (or was, when it does not go on serving)."""
     data_dir = settings.data_dir
-    match, file = told["final_match"], told["file"]
-    replay = (
-        f"majlis replay {match} --data-dir {data_dir}" if serving else f"majlis replay {file} --match {match}"
-    )
-    verify = f"majlis verify {file} --data-dir {data_dir}"
+    match, file, majlis = told["final_match"], told["file"], _command()
+    final = f"{match} --data-dir {data_dir}" if serving else f"{file} --match {match}"
+    replay = f"{majlis} replay {final}"
+    verify = f"{majlis} verify {file} --data-dir {data_dir}"
     if as_json:
         print_json({**told, "replay": replay, "verify": verify, "data_dir": str(data_dir)})
         return
@@ -79,12 +79,16 @@ def tell(told: dict[str, Any], settings: Settings, *, serving: bool, as_json: bo
     )
     out.print(f"replay of the final: {replay}")
     out.print(f"verify it offline:   {verify}")
-    if serving:
-        for service in told["services"]:
-            out.print(f"{service['name']:>10}: gRPC {service['grpc']}   metrics {service['metrics']}")
-        out.print(
-            f"{'broker':>10}: nats://127.0.0.1:{settings.broker.port}   monitoring http://127.0.0.1:{settings.broker.monitor_port}"
-        )
+    for service in told["services"]:
+        out.print(f"{service['name']:>10}: gRPC {service['grpc']}   metrics {service['metrics']}")
+    broker, monitor = settings.broker.port, settings.broker.monitor_port
+    out.print(f"{'broker':>10}: nats://127.0.0.1:{broker}   monitoring http://127.0.0.1:{monitor}")
+
+
+def _command() -> str:
+    """How the person has started this program, to be started again from the same place."""
+    program = Path(sys.argv[0])
+    return sys.argv[0] if program.name == "majlis" and not program.is_absolute() else "majlis"
 
 
 def _verdict(audit: dict[str, Any]) -> str:
